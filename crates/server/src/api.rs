@@ -11,8 +11,8 @@ use axum::routing::{MethodRouter, get, post};
 use etwkit_base::shell;
 use etwkit_engine::Asking;
 use etwkit_sql::Session;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::opening;
 use crate::options::Limits;
@@ -25,6 +25,10 @@ const MAX_BODY: usize = 1 << 20;
 
 /// Longest time in which the body of a request has to arrive.
 const BODY_TIME: Duration = Duration::from_secs(15);
+
+/// A request without parameters.
+#[derive(Deserialize)]
+pub(crate) struct Nothing {}
 
 /// Context of a request that is answered on its own thread.
 pub(crate) struct Call<'c> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use etwkit_analysis::explain::{CauseRow, EffectRow, ExplainRequest as Asked, GroupRow, RunRow};
 use etwkit_analysis::questions::EXPLAIN;
-use etwkit_question::{OptionError, Request as _};
+use etwkit_question::{OptionError, Question as _, Request as _};
 
 use crate::api::Call;
 use crate::ask::command_line;
@@ -17,7 +17,6 @@ use crate::wire::{
 
 pub(crate) fn explain(call: &Call<'_>, request: &ExplainRequest) -> Result<ExplainAnswer> {
     let wrong = |error: OptionError| Problem::bad(error.to_string());
-    let checked = EXPLAIN.read(&request.options).map_err(wrong)?;
     let asked = Asked::from_json(&request.options).map_err(wrong)?;
     let runs = runs(call, &request.traces)?;
     let extracts: Vec<PathBuf> = runs.iter().map(|(_, run)| run.extract.clone()).collect();
@@ -32,7 +31,7 @@ pub(crate) fn explain(call: &Call<'_>, request: &ExplainRequest) -> Result<Expla
         .map(|(_, run)| run.named.display().to_string())
         .collect();
     let source = Source {
-        sql: checked.show_sql(),
+        sql: asked.show_sql(),
         command: command_line(&EXPLAIN.options(), EXPLAIN.name(), &request.options, &paths),
         rows_read: u64::try_from(effects.len()).unwrap_or(u64::MAX),
         took_ms: call.took_ms(),

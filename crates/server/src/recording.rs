@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 
 use etwkit_record::profiles::Profile;
 use etwkit_record::{Control, Count, Failed};
-use serde::Deserialize;
 
-use crate::api::Call;
+use crate::api::{Call, Nothing};
 use crate::lock::lock;
 use crate::opening;
 use crate::problem::{Problem, Result};
@@ -20,10 +19,6 @@ use crate::wire::{
 
 /// Shortest time between two queries of the recorder for its counts: each one starts a program.
 const COUNT_PAUSE: Duration = Duration::from_secs(2);
-
-/// A request without parameters.
-#[derive(Deserialize)]
-pub(crate) struct Nothing {}
 
 /// Answers with the progress of the recording.
 pub(crate) fn show(call: &Call<'_>, _: &Nothing) -> Result<RecordAnswer> {

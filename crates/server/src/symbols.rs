@@ -8,11 +8,10 @@ use etwkit_extract::{Extract, NameFrom, find_names};
 use etwkit_symbols::search_path::Element;
 use etwkit_symbols::{Cancel, Event, SearchPath};
 
-use crate::api::Call;
+use crate::api::{Call, Nothing};
 use crate::lock::lock;
 use crate::opening;
 use crate::problem::{Problem, Result};
-use crate::recording::Nothing;
 use crate::state::{Ready, Shared};
 use crate::wire::{Failure, SymbolsAnswer, SymbolsRequest, SymbolsStep};
 

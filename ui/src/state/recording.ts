@@ -3,11 +3,9 @@
 import { signal } from "@preact/signals";
 import { api } from "../api";
 import type { RecordAnswer, RecordRequest } from "../wire";
+import { followed } from "./followed";
 import { announced } from "./page";
 import * as store from "./store";
-
-/** The recorder and its progress; nothing before the first answer. */
-export const recorder = signal<RecordAnswer | null>(null);
 
 /** The profiles are being chosen. */
 export const isRecordOpen = signal(false);
@@ -25,8 +23,6 @@ export function toggleProfile(name: string): void {
 
 /** Milliseconds between two looks at a recording. */
 const LOOK = 1000;
-
-let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** A recording was written between two answers, and is being opened. */
 export function isWritten(before: RecordAnswer | null, next: RecordAnswer): boolean {
@@ -46,30 +42,22 @@ function opened(path: string): void {
   void store.refresh();
 }
 
-/** Takes an answer, and looks again while something is being recorded. */
-function took(next: RecordAnswer): void {
-  const before = recorder.value;
-  recorder.value = next;
-  if (isWritten(before, next) && next.written !== null) opened(next.written);
-  clearTimeout(timer);
-  if (next.step !== "idle") timer = setTimeout(refreshRecorder, LOOK);
-}
+const followedRecorder = followed(
+  () => api.record(),
+  LOOK,
+  (before, next) => {
+    if (isWritten(before, next) && next.written !== null) opened(next.written);
+  },
+);
+
+/** The recorder and its progress; nothing before the first answer. */
+export const recorder = followedRecorder.answer;
 
 /** Asks how far the recording is. */
-export async function refreshRecorder(): Promise<void> {
-  try {
-    took(await api.record());
-  } catch {
-    // The server may come back, and the recording goes on without it.
-    clearTimeout(timer);
-    if ((recorder.value?.step ?? "idle") !== "idle") timer = setTimeout(refreshRecorder, 2 * LOOK);
-  }
-}
+export const refreshRecorder = followedRecorder.refresh;
 
 /** Takes a step with one of the functions of `api`. */
-export async function step(ask: Promise<RecordAnswer>): Promise<void> {
-  took(await ask);
-}
+export const { step } = followedRecorder;
 
 /** Shows where recordings are started and ended. */
 export function showRecorder(): void {

@@ -1,45 +1,32 @@
 // Symbols that the server loads: the search that runs, or the outcome of the last one.
 
-import { signal } from "@preact/signals";
 import { api } from "../api";
 import { count, counted } from "../lib/format";
 import { shown } from "../lib/safe";
 import type { SymbolsAnswer, SymbolsState } from "../wire";
+import { followed } from "./followed";
 import * as store from "./store";
-
-/** The search and its progress; nothing before the first answer. */
-export const symbols = signal<SymbolsAnswer | null>(null);
 
 /** Milliseconds between two looks at a search. */
 const LOOK = 500;
 
-let timer: ReturnType<typeof setTimeout> | undefined;
+const followedSearch = followed(
+  () => api.symbols(),
+  LOOK,
+  (before, next) => {
+    // The trace is closed while its names are written, and is open again after that.
+    if (before !== null && before.step !== next.step) void store.refresh();
+  },
+);
 
-/** Takes an answer, and looks again while a search runs. */
-function took(next: SymbolsAnswer): void {
-  const before = symbols.value;
-  symbols.value = next;
-  // The trace is closed while its names are written, and is open again after that.
-  if (before !== null && before.step !== next.step) void store.refresh();
-  clearTimeout(timer);
-  if (next.step !== "idle") timer = setTimeout(refreshSymbols, LOOK);
-}
+/** The search and its progress; nothing before the first answer. */
+export const symbols = followedSearch.answer;
 
 /** Asks how far the search is. */
-export async function refreshSymbols(): Promise<void> {
-  try {
-    took(await api.symbols());
-  } catch {
-    // The server may come back; a search of the one before is over then.
-    clearTimeout(timer);
-    if ((symbols.value?.step ?? "idle") !== "idle") timer = setTimeout(refreshSymbols, 2 * LOOK);
-  }
-}
+export const refreshSymbols = followedSearch.refresh;
 
 /** Starts a search, or gives it up, with one of the functions of `api`. */
-export async function step(ask: Promise<SymbolsAnswer>): Promise<void> {
-  took(await ask);
-}
+export const { step } = followedSearch;
 
 /** How far the search is, or what it found, in a sentence or two. */
 export function symbolsProgress(known: SymbolsAnswer): string {

@@ -5,7 +5,7 @@ use etwkit_question::Question;
 use etwkit_question::range::{Range, Unit};
 use etwkit_trace::table::{CpuCore, CpuSample, DnsQuery, HardFault, Jit, Thread};
 
-use super::support::{Machine, Slice, first, off};
+use super::support::{Machine, Slice, first, found, off};
 
 const MS: i64 = 1_000_000;
 
@@ -315,11 +315,7 @@ fn a_performant_core_that_ran_nothing_was_idle() {
     machine
         .add(first(1, 0, 100 * MS))
         .add(off(1, 100 * MS).preempted().ran(250 * MS, 400 * MS));
-    let request = DiagnoseRequest {
-        rule: Some("wrong-cores".to_owned()),
-        ..DiagnoseRequest::default()
-    };
-    let found = request.ask(&machine.session()).unwrap().findings;
+    let found = found(&machine, "wrong-cores");
     let [one] = &found[..] else {
         panic!("{found:?}")
     };
@@ -349,11 +345,7 @@ fn a_delay_is_due_to_others_as_long_as_no_processor_is_idle() {
             .add(on(first(3, 0, other_ends * MS), 1))
             .add(on(first(3, 400 * MS, 500 * MS), 1))
             .add(on(late, 0));
-        let request = DiagnoseRequest {
-            rule: Some("busy-processors".to_owned()),
-            ..DiagnoseRequest::default()
-        };
-        let found = request.ask(&machine.session()).unwrap().findings;
+        let found = found(&machine, "busy-processors");
         let costs: Vec<_> = found.iter().map(|one| one.cost_ns).collect();
         assert_eq!(costs, Vec::from_iter(cost.map(Some)), "{other_ends}");
         if let Some(one) = found.first() {
@@ -368,11 +360,7 @@ fn a_delay_is_due_to_others_as_long_as_no_processor_is_idle() {
 
 /// Costs of what a rule finds.
 fn costs(machine: &Machine, rule: &str) -> Vec<Option<i64>> {
-    let request = DiagnoseRequest {
-        rule: Some(rule.to_owned()),
-        ..DiagnoseRequest::default()
-    };
-    let found = request.ask(&machine.session()).unwrap().findings;
+    let found = found(machine, rule);
     found.iter().map(|one| one.cost_ns).collect()
 }
 
@@ -420,13 +408,8 @@ fn hard_faults_of_a_short_program_are_noticed_by_their_share() {
             ..HardFault::default()
         };
         machine.faults = (0..20).map(fault).collect();
-        let request = DiagnoseRequest {
-            rule: Some("hard-faults".to_owned()),
-            ..DiagnoseRequest::default()
-        };
-        let found = request.ask(&machine.session()).unwrap().findings;
-        let costs: Vec<_> = found.iter().map(|one| one.cost_ns).collect();
-        assert_eq!(costs, Vec::from_iter(cost.map(Some)), "{life_ms} ms");
+        let expected = Vec::from_iter(cost.map(Some));
+        assert_eq!(costs(&machine, "hard-faults"), expected, "{life_ms} ms");
     }
 }
 
@@ -466,11 +449,7 @@ fn a_wait_for_a_revocation_server_may_be_split() {
                     .in_stack(check),
             );
         }
-        let request = DiagnoseRequest {
-            rule: Some("certificate-wait".to_owned()),
-            ..DiagnoseRequest::default()
-        };
-        let found = request.ask(&machine.session()).unwrap().findings;
+        let found = found(&machine, "certificate-wait");
         let facts: Vec<_> = found
             .iter()
             .map(|one| (one.cost_ns, one.count, one.at_ns))
@@ -584,14 +563,6 @@ fn loops(machine: &Machine) -> Vec<FindingRow> {
     diagnose(machine, &format!("-- rule: loops\n{text}"), |_| ()).findings
 }
 
-fn found_by(rule: &str, machine: &Machine) -> Vec<FindingRow> {
-    let request = DiagnoseRequest {
-        rule: Some(rule.to_owned()),
-        ..DiagnoseRequest::default()
-    };
-    request.ask(&machine.session()).unwrap().findings
-}
-
 /// A thread of this program was ready for 50 ms while another one looped.
 fn late(thread: i32) -> Slice {
     let mut late = off(thread, 100 * MS).preempted().ran(150 * MS, 160 * MS);
@@ -668,7 +639,7 @@ fn the_longest_piece_can_be_of_another_victim_than_the_one_that_lost_most() {
         let wait = off(thread, from * MS).readied(to * MS, 3);
         machine.add(wait.ran(to * MS, (to + 10) * MS).in_stack(checks));
     }
-    let found = found_by("certificate-wait", &machine);
+    let found = found(&machine, "certificate-wait");
     let [one] = &found[..] else {
         panic!("{found:?}")
     };
@@ -701,7 +672,7 @@ fn waits_at_the_same_time_are_one_inversion() {
         wait.0.priority = Some(12);
         machine.add(wait);
     }
-    let found = found_by("priority-inversion", &machine);
+    let found = found(&machine, "priority-inversion");
     let [one] = &found[..] else {
         panic!("{found:?}")
     };
@@ -728,7 +699,7 @@ fn the_total_of_a_queue_is_that_of_all_its_processes() {
             machine.add(wait.ran(from + 12 * MS, from + 13 * MS).in_stack(lock));
         }
     }
-    let found = found_by("lock-convoy", &machine);
+    let found = found(&machine, "lock-convoy");
     let [one] = &found[..] else {
         panic!("{found:?}")
     };

@@ -1,5 +1,6 @@
 //! A small machine: processes, threads, and their activity.
 
+use etwkit_analysis::diagnose::{DiagnoseRequest, FindingRow};
 use etwkit_sql::Session;
 use etwkit_trace::table::{Columns, Row};
 use etwkit_trace::table::{
@@ -273,4 +274,21 @@ impl Slice {
         self.0.stack_id = Some(stack_id);
         self
     }
+}
+
+/// What a rule finds. It has to be checked, since a rule that was not finds nothing either.
+pub(crate) fn found(machine: &Machine, rule: &str) -> Vec<FindingRow> {
+    let request = DiagnoseRequest {
+        rule: Some(rule.to_owned()),
+        ..DiagnoseRequest::default()
+    };
+    let diagnosis = request.ask(&machine.session()).unwrap();
+    let [rule] = &diagnosis.rules[..] else {
+        panic!("{:?}", diagnosis.rules)
+    };
+    assert!(
+        rule.state != "failed" && rule.state != "not checked",
+        "{rule:?}"
+    );
+    diagnosis.findings
 }

@@ -1,29 +1,12 @@
 //! Results of the rules on windows from the tables in which the window manager itself reports its
 //! lock and delays, next to their results from stacks.
 
-use etwkit_analysis::diagnose::{DiagnoseRequest, FindingRow};
 use etwkit_trace::table::{UiDelay, UserLock};
 
-use super::support::{Machine, off};
+use super::support::{Machine, found, off};
 
 const MS: i64 = 1_000_000;
 const S: i64 = 1000 * MS;
-
-fn found(machine: &Machine, rule: &str) -> Vec<FindingRow> {
-    let request = DiagnoseRequest {
-        rule: Some(rule.to_owned()),
-        ..DiagnoseRequest::default()
-    };
-    let diagnosis = request.ask(&machine.session()).unwrap();
-    let [rule] = &diagnosis.rules[..] else {
-        panic!("{:?}", diagnosis.rules)
-    };
-    assert!(
-        rule.state != "failed" && rule.state != "not checked",
-        "{rule:?}"
-    );
-    diagnosis.findings
-}
 
 /// A thread asked for the lock, had it and gave it back (ms).
 fn lock(thread_key: i32, process_key: i32, [asked, had, gave]: [i64; 3]) -> UserLock {
@@ -185,16 +168,15 @@ fn delays_that_windows_reports_are_hangs_and_count_once_where_they_overlap() {
     assert_eq!(one.evidence, expected);
 }
 
-#[test]
-fn a_hang_that_stacks_show_is_not_counted_a_second_time() {
-    let mut machine = Machine::new(&["window.exe", "server.exe"], 5 * S);
+/// A window, the thread of the first process, fetches a message at 1000 ms, waits within it for the
+/// second one from 1010 to 1790 ms, and fetches the next message at 1800 ms.
+fn hanging(names: &[&'static str]) -> Machine {
+    let mut machine = Machine::new(names, 5 * S);
     machine.module = Some("user32.dll");
     let (pump, works) = (
         machine.stack(&["GetMessageW"]),
         machine.stack(&["SendMessageW"]),
     );
-    // It fetches a message at 1000 ms, waits within it from 1010 to 1790 ms, and fetches the next
-    // one at 1800 ms.
     machine
         .add(
             off(1, 0)
@@ -214,6 +196,12 @@ fn a_hang_that_stacks_show_is_not_counted_a_second_time() {
                 .ran(1901 * MS, 1902 * MS)
                 .in_stack(pump),
         );
+    machine
+}
+
+#[test]
+fn a_hang_that_stacks_show_is_not_counted_a_second_time() {
+    let mut machine = hanging(&["window.exe", "server.exe"]);
     let by_stacks = found(&machine, "ui-hang");
     machine.delays = vec![delay("message", 1010, 1790)];
     assert_eq!(by_stacks, found(&machine, "ui-hang"));
@@ -226,39 +214,14 @@ fn a_hang_that_stacks_show_is_not_counted_a_second_time() {
     );
 }
 
-/// A window fetches a message at 1000 ms, waits for a broker from 1010 to 1790 ms, and fetches the
-/// next message at 1800 ms. The broker waits for a server from 1020 ms on.
+/// The window waits for a broker, which waits for a server from 1020 ms on.
 fn asking_through_a_broker(until_ms: i64) -> Machine {
-    let mut machine = Machine::new(&["window.exe", "broker.exe", "server.exe"], 5 * S);
-    machine.module = Some("user32.dll");
-    let (pump, works) = (
-        machine.stack(&["GetMessageW"]),
-        machine.stack(&["SendMessageW"]),
+    let mut machine = hanging(&["window.exe", "broker.exe", "server.exe"]);
+    machine.add(
+        off(2, 1020 * MS)
+            .readied(until_ms * MS, 3)
+            .ran(until_ms * MS, 1795 * MS),
     );
-    machine
-        .add(
-            off(1, 0)
-                .readied(999 * MS, 2)
-                .ran(1000 * MS, 1010 * MS)
-                .in_stack(pump),
-        )
-        .add(
-            off(1, 1010 * MS)
-                .readied(1789 * MS, 2)
-                .ran(1790 * MS, 1800 * MS)
-                .in_stack(works),
-        )
-        .add(
-            off(2, 1020 * MS)
-                .readied(until_ms * MS, 3)
-                .ran(until_ms * MS, 1795 * MS),
-        )
-        .add(
-            off(1, 1800 * MS)
-                .readied(1900 * MS, 2)
-                .ran(1901 * MS, 1902 * MS)
-                .in_stack(pump),
-        );
     machine
 }
 
