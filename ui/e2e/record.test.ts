@@ -21,7 +21,7 @@ import {
   visit,
 } from "./support";
 
-const skip = hasStandIns ? false : "cargo build --package etwkit-stand-in was not run";
+const skip = hasStandIns ? false : "cargo build --package etwkit-testkit was not run";
 
 const servers: Served[] = [];
 after(async () => {

@@ -1,5 +1,5 @@
-//! For the tests of this workspace only: sample traces, the comparison with their truth, files and
-//! damage.
+//! For the tests of this workspace only: sample traces, the comparison with their truth, files,
+//! damage, and [stand-ins](stand_in) for Windows programs.
 //!
 //! The variable `ETWKIT_TRACES` names a folder of sample traces with `truth/*.json` and
 //! `made/info/*.json`. If it is not set, tests that need it report that and pass; under `CI` they
@@ -23,6 +23,7 @@ pub mod etwanalyzer;
 pub mod files;
 pub mod payload;
 mod python;
+pub mod stand_in;
 pub mod xml_noise;
 
 pub use compare::Comparison;

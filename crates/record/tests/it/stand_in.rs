@@ -67,7 +67,7 @@ fn program() {
         return;
     };
     let words: Vec<&str> = line.split('\n').collect();
-    let (code, said) = etwkit_stand_in::noted(Path::new(&folder), &words);
+    let (code, said) = etwkit_testkit::stand_in::noted(Path::new(&folder), &words);
     println!("\n{said}");
     // Other systems keep eight bits of a code, of which all can be zero.
     std::process::exit(if cfg!(windows) {

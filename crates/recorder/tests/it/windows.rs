@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use etwkit_stand_in::SCENARIO;
+use etwkit_testkit::stand_in::SCENARIO;
 use etwkit_synth::{Options, find};
 
 use crate::transcript::Windows;

@@ -20,7 +20,7 @@ impl Runner for StandIn {
             .into_iter()
             .chain(step.args.iter().map(String::as_str))
             .collect();
-        let (code, text) = etwkit_stand_in::noted(&self.0, &words);
+        let (code, text) = etwkit_testkit::stand_in::noted(&self.0, &words);
         Ok(Outcome {
             code: Some(code),
             text,

@@ -3,5 +3,5 @@
 #![allow(clippy::exit, reason = "all bits of a code are kept")]
 
 fn main() {
-    std::process::exit(etwkit_stand_in::program("powercfg"));
+    std::process::exit(etwkit_testkit::stand_in::program("powercfg"));
 }

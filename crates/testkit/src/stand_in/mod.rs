@@ -1,8 +1,6 @@
-//! Stand-ins for wpr.exe and other Windows programs, for the tests of this workspace only. They
-//! keep their state in files of a folder, check their arguments, fail as the real ones do, and
-//! write a trace of a simulated machine.
+//! Stand-ins for wpr.exe and other Windows programs. They keep their state in files of a folder,
+//! check their arguments, fail as the real ones do, and write a trace of a simulated machine.
 
-#![forbid(unsafe_code)]
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::{failed, unknown, write_trace};
+use super::{failed, unknown, write_trace};
 
 /// Options that it has here.
 const KNOWN: &[&str] = &[
