@@ -28,7 +28,7 @@ docs:
 
 # Rewrite transcripts, generated pages, types of the page, questions of the Python package, and outputs in the tutorials. Read the diff before you commit it.
 bless:
-    ETWKIT_BLESS=1 cargo test --locked -p etwkit -p etwkit-extract -p etwkit-recorder
+    ETWKIT_BLESS=1 cargo test --locked -p etwkit -p etwkit-extract -p etwkit-record
     cargo build --locked
     ETWKIT_BIN=target/debug/etwkit python/generate.py
     scripts/examples --bless

@@ -243,7 +243,7 @@ fn run_command(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
         Command::Console(_) => anyhow::bail!("this is a console already"),
         Command::Cache(args) => commands::cache::run(args, printer),
         Command::Cut(args) => commands::front::cut(args, cli.map.as_deref(), printer),
-        Command::Lab(args) => etwkit_recorder::lab(args, printer),
+        Command::Lab(args) => etwkit_record::front::lab(args, printer),
         Command::Mcp(args) => commands::front::mcp(args, printer),
         Command::Record(args) => commands::front::record(args, printer),
         Command::Run(args) => commands::front::run(args, printer),

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use etwkit_run::Recorder;
 use etwkit_terminal::errors::advised;
 
 use crate::args::{StartArgs, StopArgs};
 use crate::facts::Document;
 use crate::recording::Machine;
+use crate::test_runs::Recorder;
 
 /// Records one run after the other with the same profiles.
 pub struct EachRun<'m, 'a> {

@@ -1,5 +1,14 @@
 //! Recording with the recorders of Windows, `wpr.exe` and `xperf.exe`: [`profiles`] of etwkit, the
-//! command lines that start and stop a recording, and the handling of failures.
+//! command lines that start and stop a recording, and the handling of failures. [`test_runs`]
+//! repeats commands and times them, [`lab`] has workloads.
+//!
+//! ```text
+//! arguments ─► record / test_runs / lab ─► front: lines, notes, JSON, files of the program
+//! ```
+//!
+//! Both `etwkit` and `etwkit-recorder` offer these commands through a [`front`]. The latter, the
+//! program of this crate, is for the recorded machine: it has no query engine, so it can be built
+//! and copied quickly.
 //!
 //! This crate does not read traces. On other systems than Windows, the command lines are explained
 //! and printed as a script.
@@ -13,6 +22,8 @@ mod control;
 mod each_run;
 mod facts;
 mod failure;
+pub mod front;
+pub mod lab;
 mod line;
 mod listen;
 mod now;
@@ -25,6 +36,7 @@ mod runner;
 mod script;
 mod step;
 mod steps;
+pub mod test_runs;
 mod watch;
 pub mod wprp;
 

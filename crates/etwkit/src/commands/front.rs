@@ -12,9 +12,9 @@ use etwkit_cut::{Asks, CutArgs};
 use etwkit_engine::{Asking, Settings};
 use etwkit_files::out_file::{self, Replace};
 use etwkit_mcp::McpArgs;
+use etwkit_record::front::{Front, Here};
+use etwkit_record::test_runs::RunArgs;
 use etwkit_record::{NowArgs, RecordArgs, RecordCommand, StartArgs};
-use etwkit_recorder::{Front, Here};
-use etwkit_run::RunArgs;
 use etwkit_sql::Session;
 use etwkit_terminal::interrupt::{self, Stoppable};
 use etwkit_terminal::{Exit, Table};
@@ -24,6 +24,7 @@ use serde_json::Value;
 use super::demo::offer_page;
 use super::events::filter::wanted;
 use super::extract::progress::Bars;
+
 use crate::cli::Cli;
 use crate::extracts::open_extracts;
 use crate::printer::{Printer, Speech};
@@ -189,7 +190,7 @@ pub(crate) fn mcp(args: &McpArgs, printer: &mut Printer<'_>) -> Result<Exit> {
 pub(crate) fn run(args: &RunArgs, printer: &mut Printer<'_>) -> Result<Exit> {
     let mut here = Here::default();
     let mut machine = here.machine(Settings::from_environment().cache);
-    etwkit_recorder::run(args, &mut machine, printer)
+    etwkit_record::front::run(args, &mut machine, printer)
 }
 
 impl etwkit_wpa::Front for Printer<'_> {

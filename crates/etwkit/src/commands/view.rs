@@ -17,6 +17,7 @@ use etwkit_terminal::interrupt::Stoppable;
 
 use super::demo;
 use super::dump::one_finding::numbered;
+
 use crate::cli::ViewArgs;
 use crate::extracts::open_extracts;
 use crate::printer::Printer;
@@ -115,7 +116,7 @@ fn recorder(cache: &Path) -> anyhow::Result<Option<Control>> {
     }
     Ok(Some(Control {
         runner: Box::new(Programs),
-        machine: etwkit_run::machine(),
+        machine: etwkit_record::test_runs::machine(),
         settings: cache.join("record"),
         recordings: std::env::current_dir().context("there is no current folder")?,
     }))

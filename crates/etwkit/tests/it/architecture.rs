@@ -290,7 +290,6 @@ fn unsafe_code_is_one_block_in_extract() {
         "export",
         "compat",
         "record",
-        "run",
         "terminal",
         "etwkit",
         "wpa",
@@ -330,6 +329,23 @@ fn files_do_not_import_each_other_in_wide_circles() {
                 circle.len() <= MOST,
                 "these import each other in a circle: {circle:?}"
             );
+        }
+    }
+}
+
+/// Each could be a crate of its own, for every program that has use for it.
+#[test]
+fn workloads_and_test_runs_know_nothing_of_recording() {
+    for module in ["lab", "test_runs"] {
+        let mut files = Vec::new();
+        sources(&root().join("crates/record/src").join(module), &mut files);
+        assert!(files.len() > 5, "{files:?}");
+        for file in files {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let own = format!("crate::{module}::");
+            let foreign = text.matches("crate::").count() - text.matches(&own).count();
+            assert_eq!(foreign, 0, "{}", file.display());
+            assert!(!text.contains("etwkit_trace"), "{}", file.display());
         }
     }
 }

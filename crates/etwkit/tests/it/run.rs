@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use etwkit_question::test_run::{TestName, TestStatus};
-use etwkit_run::{Status, recording_name};
+use etwkit_record::test_runs::{Status, recording_name};
 use serde_json::Value;
 
 use crate::support::{Exit, run, trace};

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use clap::{Args as _, FromArgMatches as _};
+use etwkit_record::test_runs::{Outcome, RunArgs, Status};
 use etwkit_record::{EachRun, Machine};
-use etwkit_run::{Outcome, RunArgs, Status};
 
 use crate::rotate::At;
 use crate::stand_in::StandIn;
@@ -36,9 +36,10 @@ fn run(
         Ok(recorder) => recorder,
         Err(error) => return (Err(error), Vec::new()),
     };
-    let outcome = etwkit_run::run(&args.plan().unwrap(), &mut recorder, &|| false, &mut |_| {
-        Ok(())
-    });
+    let outcome =
+        etwkit_record::test_runs::run(&args.plan().unwrap(), &mut recorder, &|| false, &mut |_| {
+            Ok(())
+        });
     (outcome, recorder.notes())
 }
 

@@ -1,4 +1,5 @@
-//! Tests of the recorder.
+//! Tests of recording, of test runs, and of the small program: its commands when Ctrl-C is pressed,
+//! and all of it on Windows as Wine has it.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,6 +11,8 @@
 
 mod control;
 mod each_run;
+#[cfg(unix)]
+mod interrupted;
 mod listen;
 mod profiles;
 mod recording;
@@ -17,4 +20,8 @@ mod rotate;
 mod schema;
 mod scripts;
 mod stand_in;
+#[cfg(unix)]
+mod test_runs;
+mod transcript;
+mod windows;
 mod wprp;

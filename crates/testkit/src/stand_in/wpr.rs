@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::{failed, unknown, write_trace};
+use crate::stand_in::{failed, unknown, write_trace};
 
 /// Duration of a command on a slow machine.
 const SLOW: Duration = Duration::from_millis(1500);

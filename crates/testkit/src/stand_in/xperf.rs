@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{failed, unknown, write_trace};
+use crate::stand_in::{failed, unknown, write_trace};
 
 /// Options that it has here.
 const KNOWN: &[&str] = &[
