@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use etwkit_extract::json7z::{JsonInput, import_json, is_json_archive, open_all_json};
 use etwkit_extract::{Extract, Limits, Options};
 use etwkit_fuzz::input::Input;
-use etwkit_json7z::{JsonInput, import_json, is_json_archive, open_all_json};
 use libfuzzer_sys::fuzz_target;
 
 /// Names of the parts; the last one is of no part that is known.

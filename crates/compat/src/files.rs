@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use etwkit_base::endings::{self, strip};
 use etwkit_base::path::{name_of, split_typed};
+use etwkit_extract::json7z::{is_json_extract, looks_like_json_extract};
 use etwkit_extract::manifest_of;
-use etwkit_json7z::{is_json_extract, looks_like_json_extract};
 use etwkit_sql::filter::TextFilter;
 use etwkit_sql::similar_file;
 

@@ -14,12 +14,12 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use etwkit_base::path::{name_of, stem_of};
+use etwkit_extract::json7z::{JsonInput, import_json};
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{
     ConvertError, ConvertOptions, Described, Extract, Input, WriterOptions, convert,
     default_target, derive_into, derived_in, is_current,
 };
-use etwkit_json7z::{JsonInput, import_json};
 use etwkit_sql::Cancel;
 
 use crate::{Asking, Engine, Error, Result, symbols};

@@ -6,8 +6,8 @@ use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
 use etwkit_base::ordered::{Workers, processors};
+use etwkit_extract::json7z::{is_json_archive, is_json_extract};
 use etwkit_extract::manifest_of;
-use etwkit_json7z::{is_json_archive, is_json_extract};
 use etwkit_sql::choice::{Facts, fitting};
 
 use crate::open::is_trace;

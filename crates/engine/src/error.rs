@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use etwkit_extract::json7z::JsonError;
 use etwkit_extract::{ConvertError, DescribeError, StoreError};
-use etwkit_json7z::JsonError;
 use etwkit_question::FilesError;
 use etwkit_sql::xml;
 use etwkit_trace::tags::TagFileError;

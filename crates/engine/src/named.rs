@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use etwkit_base::natural::{Piece, pieces};
-use etwkit_json7z::is_json_extract;
+use etwkit_extract::json7z::is_json_extract;
 use etwkit_question::test_run::TestFile;
 
 use crate::{Error, Result, is_folder, recordings};

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use etwkit_base::path::name_of;
+use etwkit_extract::json7z::{is_json_extract, looks_like_json_extract};
 use etwkit_extract::manifest_of;
-use etwkit_json7z::{is_json_extract, looks_like_json_extract};
 use etwkit_question::test_run::{TestFile, TestName, stem, wall_clock};
 use etwkit_question::{Answer, AnyRequest};
 

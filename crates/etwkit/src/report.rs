@@ -97,7 +97,7 @@ fn of_library(error: &(dyn std::error::Error + 'static)) -> Option<String> {
         .or_else(|| {
             error
                 .downcast_ref()
-                .and_then(etwkit_json7z::JsonError::hint)
+                .and_then(etwkit_extract::json7z::JsonError::hint)
         })
         .or_else(|| {
             error

@@ -13,7 +13,7 @@
 //! `docs/FORMAT.md`.
 //!
 //! Readers of other file formats use [`open_files`] to open and unpack them, and [`import_rows`] to
-//! turn their rows into an extract.
+//! turn their rows into an extract. [`json7z`] reads extracts of ETWAnalyzer.
 //!
 //! This crate also reads files that describe events, which the user names in addition to a trace
 //! ([`Described`]).
@@ -32,6 +32,7 @@ mod error;
 mod facts;
 mod foreign;
 mod hash;
+pub mod json7z;
 mod kind;
 pub mod left_out;
 pub mod manifest;

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
-use etwkit_json7z::{is_json_part, looks_like_json_extract};
+use etwkit_extract::json7z::{is_json_part, looks_like_json_extract};
 use etwkit_terminal::errors::advised;
 use tempfile::NamedTempFile;
 

@@ -12,9 +12,9 @@ use std::sync::Mutex;
 use etwkit_decode::Decoder;
 use etwkit_decode::render::{Limits, Renderer};
 use etwkit_etl::{Order, Session};
+use etwkit_extract::json7z::{import_json, open_json};
 use etwkit_extract::{ConvertOptions, Extract, Options, convert, open};
 use etwkit_fuzz::passes;
-use etwkit_json7z::{import_json, open_json};
 
 use crate::cases::Subject;
 use crate::watch::status_kib;

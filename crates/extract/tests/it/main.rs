@@ -18,6 +18,7 @@ mod evidence;
 mod files;
 mod hostile;
 mod identity;
+mod json7z;
 mod left_out;
 mod machine;
 mod naming;

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
+use etwkit_extract::json7z::{import_json, is_json_extract, open_json};
 use etwkit_extract::manifest::{Detail, ETWANALYZER};
 use etwkit_extract::{Extract, FromForeign, WriterOptions};
-use etwkit_json7z::{import_json, is_json_extract, open_json};
 use serde_json::{Value, json};
 
 use super::plan::Job;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use etwkit_extract::default_target;
-use etwkit_json7z::{JsonInput, is_json_archive, open_all_json};
+use etwkit_extract::json7z::{JsonInput, is_json_archive, open_all_json};
 
 use crate::cli::ExtractArgs;
 use crate::input;

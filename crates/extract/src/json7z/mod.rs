@@ -35,12 +35,13 @@ mod trace_log;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use etwkit_extract::manifest::{self, ImportedFrom};
-use etwkit_extract::{ConvertError, Foreign, FromForeign, WriterOptions, import_rows};
 use etwkit_trace::sink::{Sink, SinkError};
 use etwkit_trace::table::{
     CpuTag, Diagnostic, DriverCategory, HandleType, Row, Table, Trace, VirtualAllocProcess,
 };
+
+use crate::manifest::{self, ImportedFrom};
+use crate::{ConvertError, Foreign, FromForeign, WriterOptions, import_rows};
 
 pub use error::{JsonError, Unexpected};
 pub use files::{

@@ -1,7 +1,7 @@
 //! Dates, lengths of time and seconds, as .NET writes them.
 
-use crate::error::Result;
-use crate::reader::Reader;
+use crate::json7z::error::Result;
+use crate::json7z::reader::Reader;
 
 /// Units of 100 ns in a second.
 const TICKS: i64 = 10_000_000;

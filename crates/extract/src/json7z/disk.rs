@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use etwkit_trace::table::{Disk, DiskFile, Volume};
 
-use crate::error::{Failure, Result};
-use crate::import::Import;
-use crate::reader::Reader;
-use crate::rows::{Rows, write_all};
+use crate::json7z::error::{Failure, Result};
+use crate::json7z::import::Import;
+use crate::json7z::reader::Reader;
+use crate::json7z::rows::{Rows, write_all};
 
 /// Bytes of a GiB.
 const GIB: f64 = (1u64 << 30) as f64;

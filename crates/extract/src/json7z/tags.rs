@@ -4,10 +4,10 @@ use etwkit_base::path::file_name;
 use etwkit_trace::table::CpuTag;
 use etwkit_trace::tags::DEFAULT_SET;
 
-use crate::error::{Failure, Result};
-use crate::import::Import;
-use crate::reader::Reader;
-use crate::rows::write_all;
+use crate::json7z::error::{Failure, Result};
+use crate::json7z::import::Import;
+use crate::json7z::reader::Reader;
+use crate::json7z::rows::write_all;
 
 /// Name of the set of the user's own tags, if the file does not name it.
 const SPECIAL: &str = "Special.stacktags";

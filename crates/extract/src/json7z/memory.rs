@@ -2,10 +2,10 @@
 
 use etwkit_trace::table::{MemoryMachine, MemorySample};
 
-use crate::error::Result;
-use crate::import::Import;
-use crate::reader::Reader;
-use crate::rows::write_all;
+use crate::json7z::error::Result;
+use crate::json7z::import::Import;
+use crate::json7z::reader::Reader;
+use crate::json7z::rows::write_all;
 
 /// Reads the section. The first sample is taken at the start, at time zero, the second one at the
 /// end.

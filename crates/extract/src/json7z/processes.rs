@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use etwkit_trace::table::{Process, Thread};
 
-use crate::error::Result;
-use crate::reader::Reader;
-use crate::times::{Zero, start_of};
+use crate::json7z::error::Result;
+use crate::json7z::reader::Reader;
+use crate::json7z::times::{Zero, start_of};
 
 /// A process as the file has it.
 #[derive(Debug, Default, Clone)]

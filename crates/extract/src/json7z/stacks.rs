@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use etwkit_trace::sink::Sink;
 use etwkit_trace::table::{Frame, Method, Module, Stack};
 
-use crate::error::Result;
-use crate::rows::write_all;
+use crate::json7z::error::Result;
+use crate::json7z::rows::write_all;
 
 /// A method as the file names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use etwkit_trace::table::{LbrMethod, PmcCounter, PmcThread};
 
-use crate::error::Result;
-use crate::import::Import;
-use crate::reader::Reader;
-use crate::rows::write_all;
-use crate::stacks::Named;
+use crate::json7z::error::Result;
+use crate::json7z::import::Import;
+use crate::json7z::reader::Reader;
+use crate::json7z::rows::write_all;
+use crate::json7z::stacks::Named;
 
 /// Reads the section.
 pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {

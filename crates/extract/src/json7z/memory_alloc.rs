@@ -2,11 +2,11 @@
 
 use etwkit_trace::table::{VirtualAlloc, VirtualAllocProcess, VirtualRange};
 
-use crate::error::{Failure, Result};
-use crate::import::Import;
-use crate::reader::Reader;
-use crate::rows::write_all;
-use crate::stacks::StackList;
+use crate::json7z::error::{Failure, Result};
+use crate::json7z::import::Import;
+use crate::json7z::reader::Reader;
+use crate::json7z::rows::write_all;
+use crate::json7z::stacks::StackList;
 
 /// Flags of a call that commits memory.
 const COMMIT: i32 = 0x1000;

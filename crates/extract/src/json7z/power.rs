@@ -2,10 +2,10 @@
 
 use etwkit_trace::table::PowerSetting;
 
-use crate::error::Result;
-use crate::import::Import;
-use crate::reader::Reader;
-use crate::rows::write_all;
+use crate::json7z::error::Result;
+use crate::json7z::import::Import;
+use crate::json7z::reader::Reader;
+use crate::json7z::rows::write_all;
 
 /// The conversion from a value in the file to the value of a setting.
 #[derive(Debug, Clone, Copy)]

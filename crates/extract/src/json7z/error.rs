@@ -2,8 +2,9 @@
 
 use std::io;
 
-use etwkit_extract::{ConvertError, ReadError};
 use etwkit_trace::sink::SinkError;
+
+use crate::{ConvertError, ReadError};
 
 /// The reason for which an extract of ETWAnalyzer could not be read. Its texts come from a file and
 /// must be escaped before they are written to a terminal.
@@ -12,7 +13,7 @@ use etwkit_trace::sink::SinkError;
 pub enum JsonError {
     /// The file cannot be opened or unpacked.
     #[error(transparent)]
-    Open(#[from] etwkit_extract::Error),
+    Open(#[from] crate::Error),
     /// The system cannot read the file.
     #[error("cannot read {name}")]
     Read {

@@ -7,13 +7,11 @@ use std::path::{Path, PathBuf};
 
 use etwkit_base::endings::is_single_trace;
 use etwkit_base::path::{file_name, name_of, without_ending};
-use etwkit_extract::manifest::{self, SourceFile, TraceSource};
-use etwkit_extract::{
-    Error, Opened, OpenedFile, Options, Wanted, files_hash, names_in_archive, open_files,
-};
 
-use crate::error::{self, JsonError};
-use crate::reader::Reader;
+use crate::json7z::error::{self, JsonError};
+use crate::json7z::reader::Reader;
+use crate::manifest::{self, SourceFile, TraceSource};
+use crate::{Error, Opened, OpenedFile, Options, Wanted, files_hash, names_in_archive, open_files};
 
 /// The text between the name of the main file and the name of a part.
 const DERIVED: &str = "_Derived_";
@@ -336,16 +334,16 @@ impl JsonInput {
     }
 
     /// 16 hexadecimal digits that depend on the files alone, as for a trace
-    /// ([`etwkit_extract::Input::source_hash`]).
+    /// ([`crate::Input::source_hash`]).
     ///
     /// # Errors
     /// If a file cannot be read.
-    pub fn source_hash(&self) -> etwkit_extract::Result<String> {
+    pub fn source_hash(&self) -> crate::Result<String> {
         files_hash(self.files.iter().map(|file| &file.opened))
     }
 
     /// The files as a manifest names them.
-    pub(crate) fn trace_source(&self) -> etwkit_extract::Result<TraceSource> {
+    pub(crate) fn trace_source(&self) -> crate::Result<TraceSource> {
         let file = |file: &JsonFile| SourceFile {
             name: file.name().to_owned(),
             archive: self.archive.clone(),

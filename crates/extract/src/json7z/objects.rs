@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use etwkit_trace::table::{FileMap, Handle, Object, ObjectRef};
 
-use crate::error::Result;
-use crate::import::Import;
-use crate::memory_alloc::stacks;
-use crate::reader::Reader;
-use crate::rows::write_all;
-use crate::stacks::StackList;
+use crate::json7z::error::Result;
+use crate::json7z::import::Import;
+use crate::json7z::memory_alloc::stacks;
+use crate::json7z::reader::Reader;
+use crate::json7z::rows::write_all;
+use crate::json7z::stacks::StackList;
 
 /// The objects and mapped files of the part.
 #[derive(Debug, Default)]

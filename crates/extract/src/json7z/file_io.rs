@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use etwkit_trace::table::FileFile;
 
-use crate::error::Result;
-use crate::import::Import;
-use crate::reader::Reader;
-use crate::rows::Rows;
+use crate::json7z::error::Result;
+use crate::json7z::import::Import;
+use crate::json7z::reader::Reader;
+use crate::json7z::rows::Rows;
 
 /// Reads the part and writes `file_file`.
 pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {

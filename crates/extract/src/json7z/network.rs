@@ -2,10 +2,10 @@
 
 use etwkit_trace::table::{DnsQuery, TcpConnection, TcpEvent, TcpRetransmit};
 
-use crate::error::Result;
-use crate::import::Import;
-use crate::reader::Reader;
-use crate::rows::{Rows, write_all};
+use crate::json7z::error::Result;
+use crate::json7z::import::Import;
+use crate::json7z::reader::Reader;
+use crate::json7z::rows::{Rows, write_all};
 
 /// Templates that Windows has, as traces name them.
 const TEMPLATES: [&str; 7] = [

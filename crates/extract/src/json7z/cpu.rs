@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use etwkit_trace::table::{CpuCore, CpuMethod, CpuProcess};
 
-use crate::error::Result;
-use crate::import::Import;
-use crate::reader::Reader;
-use crate::rows::write_all;
-use crate::stacks::{Modules, Named};
-use crate::times::seconds_ns;
+use crate::json7z::error::Result;
+use crate::json7z::import::Import;
+use crate::json7z::reader::Reader;
+use crate::json7z::rows::write_all;
+use crate::json7z::stacks::{Modules, Named};
+use crate::json7z::times::seconds_ns;
 
 /// Nanoseconds of a millisecond and of a microsecond.
 const MS: i64 = 1_000_000;

@@ -2,9 +2,9 @@
 
 use etwkit_trace::table::Module;
 
-use crate::error::{Failure, Result};
-use crate::import::Import;
-use crate::reader::Reader;
+use crate::json7z::error::{Failure, Result};
+use crate::json7z::import::Import;
+use crate::json7z::reader::Reader;
 
 /// The number of a text that is missing.
 const NO_TEXT: i64 = -2;

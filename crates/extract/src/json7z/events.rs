@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 
 use etwkit_trace::table::{Exception, Mark, SystemConfigItem, ThreadPool};
 
-use crate::error::Result;
-use crate::import::Import;
-use crate::reader::Reader;
-use crate::rows::write_all;
+use crate::json7z::error::Result;
+use crate::json7z::import::Import;
+use crate::json7z::reader::Reader;
+use crate::json7z::rows::write_all;
 
 /// Number of the reason "starvation" of a change of a thread pool.
 const STARVATION: i32 = 6;

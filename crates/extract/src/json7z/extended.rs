@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use etwkit_trace::table::{CpuFrequency, CpuMethodClass, ReadyPercentile};
 
-use crate::cpu::Cpu;
-use crate::error::Result;
-use crate::import::Import;
-use crate::reader::Reader;
-use crate::rows::write_all;
-use crate::stacks::Named;
+use crate::json7z::cpu::Cpu;
+use crate::json7z::error::Result;
+use crate::json7z::import::Import;
+use crate::json7z::reader::Reader;
+use crate::json7z::rows::write_all;
+use crate::json7z::stacks::Named;
 
 /// Bits of a combined index that number the method; those above number the process.
 const METHOD_BITS: u32 = 20;

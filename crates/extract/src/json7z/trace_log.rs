@@ -6,12 +6,12 @@ use std::sync::Arc;
 use etwkit_trace::table::GenericEvent;
 use serde_json::{Map, Value};
 
-use crate::error::Result;
-use crate::import::Import;
-use crate::memory_alloc::stacks;
-use crate::reader::Reader;
-use crate::rows::write_all;
-use crate::stacks::StackList;
+use crate::json7z::error::Result;
+use crate::json7z::import::Import;
+use crate::json7z::memory_alloc::stacks;
+use crate::json7z::reader::Reader;
+use crate::json7z::rows::write_all;
+use crate::json7z::stacks::StackList;
 
 /// The events of the part.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use etwkit_trace::sink::Sink;
 use etwkit_trace::table::{Columns, Row};
 
-use crate::error::{Failure, Result};
+use crate::json7z::error::{Failure, Result};
 
 /// Rows of a batch.
 const BATCH_ROWS: usize = 8 * 1024;

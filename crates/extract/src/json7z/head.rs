@@ -4,10 +4,10 @@
 use etwkit_base::path;
 use etwkit_trace::table::{CpuCore, Diagnostic, SystemConfigItem, Trace};
 
-use crate::error::{JsonError, Result};
-use crate::processes::{Listed, Processes};
-use crate::reader::Reader;
-use crate::times::{Moment, Zero, utc_text};
+use crate::json7z::error::{JsonError, Result};
+use crate::json7z::processes::{Listed, Processes};
+use crate::json7z::reader::Reader;
+use crate::json7z::times::{Moment, Zero, utc_text};
 
 /// Processors that a machine can have; a larger number is damage.
 const MAX_PROCESSORS: i32 = 4096;

@@ -6,12 +6,12 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use etwkit_extract::manifest::Detail;
-use etwkit_extract::{ConvertError, Extract, Limits, Options, WriterOptions};
-use etwkit_json7z::{
+use etwkit_extract::json7z::{
     JsonInput, import_json, is_json_archive, is_json_extract, is_json_part,
     looks_like_json_extract, open_all_json, open_json, read_json,
 };
+use etwkit_extract::manifest::Detail;
+use etwkit_extract::{ConvertError, Extract, Limits, Options, WriterOptions};
 use etwkit_testkit::etwanalyzer::{JsonExtract, small, write_large};
 use etwkit_testkit::files::{Folder, made_bytes, seven_zipped, zipped};
 use etwkit_trace::sink::{Sink, SinkError};

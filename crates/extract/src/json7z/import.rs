@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use etwkit_trace::sink::Sink;
 use etwkit_trace::table::{Diagnostic, SystemConfigItem};
 
-use crate::error::Result;
-use crate::head::Head;
-use crate::processes::{Processes, Threads};
-use crate::reader::Reader;
-use crate::stacks::Stacks;
-use crate::times::Zero;
+use crate::json7z::error::Result;
+use crate::json7z::head::Head;
+use crate::json7z::processes::{Processes, Threads};
+use crate::json7z::reader::Reader;
+use crate::json7z::stacks::Stacks;
+use crate::json7z::times::Zero;
 
 /// A process as a section names it.
 #[derive(Debug, Default)]

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::rc::Rc;
 
-use crate::error::{END, Failure, JsonError, Result, Unexpected};
+use crate::json7z::error::{END, Failure, JsonError, Result, Unexpected};
 
 /// Bytes per read.
 const CHUNK: usize = 1 << 16;
