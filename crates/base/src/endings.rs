@@ -130,7 +130,7 @@ mod tests {
         let short = [
             ("cut", include_str!("../../cut/src/args.rs")),
             ("etwkit", include_str!("../../etwkit/src/arguments.rs")),
-            ("mcp", include_str!("../../mcp/src/tools.rs")),
+            ("mcp", include_str!("../../server/src/mcp/tools.rs")),
         ];
         let last = |ending: &'static str| &ending[ending.rfind('.').unwrap()..];
         for ending in TRACES {

@@ -8,11 +8,11 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use etwkit_base::endings::is_trace;
 use etwkit_base::shell::quoted_pattern;
 use etwkit_cut::CutArgs;
-use etwkit_mcp::McpArgs;
 use etwkit_question::Descriptions;
 use etwkit_record::RecordArgs;
 use etwkit_record::lab::LabArgs;
 use etwkit_record::test_runs::RunArgs;
+use etwkit_server::mcp::McpArgs;
 use etwkit_sql::{nearest, similar};
 use etwkit_terminal::style::When;
 

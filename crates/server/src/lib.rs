@@ -1,4 +1,5 @@
-//! Shows traces in a browser: the page, and the HTTP interface that it calls.
+//! Shows traces in a browser: the page, and the HTTP interface that it calls. [`mcp`] offers questions
+//! to agents as tools.
 //!
 //! A [`Server`] listens on the loopback address alone and opens traces with an
 //! [`Engine`](etwkit_engine::Engine). Every client has to present the token of the link, so no
@@ -6,8 +7,8 @@
 //! SQL and the pyramids compute the numbers: this crate turns requests into their queries, and
 //! answers into JSON.
 //!
-//! Other servers of the loopback address use the same guard ([`Door`]), the same threads ([`Desk`])
-//! and the same limits for SQL ([`asked`]).
+//! Tools for agents use the same guard ([`Door`]), the same threads ([`Desk`]) and the same limits
+//! for SQL ([`asked`]).
 
 #![forbid(unsafe_code)]
 
@@ -25,6 +26,7 @@ mod guard;
 mod lanes;
 mod lines;
 mod lock;
+pub mod mcp;
 mod modules;
 mod opening;
 mod options;

@@ -11,10 +11,10 @@ use clap::Parser as _;
 use etwkit_cut::{Asks, CutArgs};
 use etwkit_engine::{Asking, Settings};
 use etwkit_files::out_file::{self, Replace};
-use etwkit_mcp::McpArgs;
 use etwkit_record::front::{Front, Here};
 use etwkit_record::test_runs::RunArgs;
 use etwkit_record::{NowArgs, RecordArgs, RecordCommand, StartArgs};
+use etwkit_server::mcp::McpArgs;
 use etwkit_sql::Session;
 use etwkit_terminal::interrupt::{self, Stoppable};
 use etwkit_terminal::{Exit, Table};
@@ -183,7 +183,7 @@ pub(crate) fn mcp(args: &McpArgs, printer: &mut Printer<'_>) -> Result<Exit> {
             };
             screen.answer(context, |printer| crate::line(&args, printer))
         };
-    etwkit_mcp::run(args, engine, Arc::new(run_line), printer.bytes())
+    etwkit_server::mcp::run(args, engine, Arc::new(run_line), printer.bytes())
 }
 
 /// `etwkit run`.

@@ -9,8 +9,6 @@ mod compat;
 mod engine;
 #[path = "../../../export/tests/it/main.rs"]
 mod export;
-#[path = "../../../mcp/tests/it/main.rs"]
-mod mcp;
 #[path = "../../../questions/tests/it/main.rs"]
 mod questions;
 #[path = "../../../server/tests/it/main.rs"]

@@ -642,7 +642,7 @@ fn an_extract_of_the_same_file_is_kept_if_that_is_wanted() {
 }
 
 /// Prints time and memory for a file of some hundred megabytes; run by hand: `cargo test -p
-/// etwkit-json7z --test it -- --ignored large_json --nocapture`.
+/// etwkit-extract --test it -- --ignored large_json --nocapture`.
 #[test]
 #[ignore = "writes a file of some hundred megabytes"]
 fn a_large_json_file_is_read_in_pieces() {

@@ -11,6 +11,7 @@ mod findings;
 mod frames;
 mod load;
 mod machine;
+mod mcp;
 mod numbers;
 mod opening;
 mod over_time;

@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use etwkit_engine::{Asking, Engine};
-use etwkit_server::{Desk, Limits, Running, said};
 use etwkit_sql::Session;
 use etwkit_terminal::Exit;
 
-use crate::problem::{Problem, Result};
-use crate::tool::Tool;
-use crate::traces::{Trace, Traces};
+use crate::mcp::problem::{Problem, Result};
+use crate::mcp::tool::Tool;
+use crate::mcp::traces::{Trace, Traces};
+use crate::{Desk, Limits, Running, said};
 
 /// Longest time of a call with one question.
 pub(crate) const QUESTION: Duration = Duration::from_secs(180);

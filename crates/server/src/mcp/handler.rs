@@ -19,10 +19,10 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use crate::problem::{Problem, Result};
-use crate::reply::inert;
-use crate::shared::{Call, Shared};
-use crate::tool::Answer;
+use crate::mcp::problem::{Problem, Result};
+use crate::mcp::reply::inert;
+use crate::mcp::shared::{Call, Shared};
+use crate::mcp::tool::Answer;
 
 /// Instructions for agents about the server as a whole.
 const INSTRUCTIONS: &str = "\
@@ -58,7 +58,12 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> std::result::Result<ListToolsResult, ErrorData> {
-        let listed = self.0.tools.iter().map(crate::tool::Tool::listed).collect();
+        let listed = self
+            .0
+            .tools
+            .iter()
+            .map(crate::mcp::tool::Tool::listed)
+            .collect();
         Ok(ListToolsResult::with_all_items(listed))
     }
 

@@ -14,11 +14,11 @@ use rmcp::ServiceExt as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, WriteHalf};
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use crate::args::McpArgs;
-use crate::handler::Handler;
-use crate::http;
-use crate::list::all;
-use crate::shared::{RunLine, Shared};
+use crate::mcp::args::McpArgs;
+use crate::mcp::handler::Handler;
+use crate::mcp::http;
+use crate::mcp::list::all;
+use crate::mcp::shared::{RunLine, Shared};
 
 /// Size of the pipe between the protocol and the standard output, in bytes.
 const PIPE: usize = 64 << 10;

@@ -9,14 +9,14 @@ use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
-use etwkit_server::{Door, Limits, Refused, Token, listen};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
-use crate::handler::Handler;
-use crate::shared::Shared;
+use crate::mcp::handler::Handler;
+use crate::mcp::shared::Shared;
+use crate::{Door, Limits, Refused, Token, listen};
 
 /// Environment variable with the token, for clients whose settings name a fixed one.
 const TOKEN: &str = "ETWKIT_MCP_TOKEN";

@@ -1,8 +1,9 @@
 //! Errors, as a tool reports them to an agent.
 
 use etwkit_question::OptionError;
-use etwkit_server::{Unanswered, said};
 use serde_json::{Value, json};
+
+use crate::{Unanswered, said};
 
 /// Result of a call.
 pub(crate) type Result<T> = std::result::Result<T, Problem>;

@@ -4,7 +4,7 @@
 use etwkit_terminal::escape;
 use serde_json::{Map, Value, json};
 
-use crate::arguments::Page;
+use crate::mcp::arguments::Page;
 
 /// Largest number of characters in a text of a row.
 const TEXT: usize = 400;

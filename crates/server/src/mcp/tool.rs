@@ -6,9 +6,9 @@ use etwkit_question::{AnyQuestion, Group, Kind, Values, request_schema};
 use rmcp::model::{Tool as Listed, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
-use crate::arguments::Arguments;
-use crate::problem::{Problem, Result};
-use crate::shared::Call;
+use crate::mcp::arguments::Arguments;
+use crate::mcp::problem::{Problem, Result};
+use crate::mcp::shared::Call;
 
 /// Answer of a call: values by name.
 pub(crate) type Answer = Map<String, Value>;

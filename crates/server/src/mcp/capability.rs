@@ -7,8 +7,8 @@ use etwkit_record::profiles;
 use etwkit_sql::Session;
 use serde_json::{Value, json};
 
-use crate::problem::Result;
-use crate::tool::Answer;
+use crate::mcp::problem::Result;
+use crate::mcp::tool::Answer;
 
 /// Largest number of profiles that are named for one question, the most used first.
 const MOST_PROFILES: usize = 2;

@@ -1,13 +1,7 @@
 //! The size of the tool list in an agent's context, and its content. The answers of the tools are
 //! tested through the program with a third-party client, in `crates/etwkit/tests/it/mcp`.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    missing_docs
-)]
 
-use etwkit_mcp::tools_as_json;
+use etwkit_server::mcp::tools_as_json;
 use serde_json::Value;
 
 /// Bytes that the list of tools may take.

@@ -9,18 +9,18 @@ use etwkit_question::nothing::Chosen;
 use etwkit_question::trace::TraceInfo;
 use etwkit_question::{AnyQuestion, AnyRequest, Request, Values, record};
 use etwkit_record::profiles;
-use etwkit_server::{command_line, said, text};
 use etwkit_sql::similar;
 use serde_json::{Value, json};
 
-use crate::arguments::{Arguments, Page};
-use crate::capability;
-use crate::evidence::{Evidence, renamed};
-use crate::problem::{Problem, Result};
-use crate::reply::{self, BYTES};
-use crate::shared::Call;
-use crate::tool::{Answer, Tool, options_of};
-use crate::traces::Trace;
+use crate::mcp::arguments::{Arguments, Page};
+use crate::mcp::capability;
+use crate::mcp::evidence::{Evidence, renamed};
+use crate::mcp::problem::{Problem, Result};
+use crate::mcp::reply::{self, BYTES};
+use crate::mcp::shared::Call;
+use crate::mcp::tool::{Answer, Tool, options_of};
+use crate::mcp::traces::Trace;
+use crate::{command_line, said, text};
 
 /// A question with the values of its options.
 pub(crate) struct Asked {

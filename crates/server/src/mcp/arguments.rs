@@ -3,7 +3,7 @@
 use etwkit_question::Values;
 use serde_json::Value;
 
-use crate::problem::{Problem, Result};
+use crate::mcp::problem::{Problem, Result};
 
 /// Default number of rows in an answer.
 const ROWS: u64 = 20;

@@ -10,17 +10,17 @@ use etwkit_base::shell;
 use etwkit_compat::console::{dumps, fits, found, native, switch, switches};
 use etwkit_engine::question;
 use etwkit_question::{AnyQuestion, Values};
-use etwkit_server::said;
 use etwkit_terminal::Exit;
 use serde_json::{Value, json};
 
-use crate::arguments::Arguments;
-use crate::evidence::Evidence;
-use crate::problem::{Problem, Result};
-use crate::reply;
-use crate::shared::{Call, EXTRACTION, QUESTION};
-use crate::tool::{Answer, Tool, Work};
-use crate::traces::Trace;
+use crate::mcp::arguments::Arguments;
+use crate::mcp::evidence::Evidence;
+use crate::mcp::problem::{Problem, Result};
+use crate::mcp::reply;
+use crate::mcp::shared::{Call, EXTRACTION, QUESTION};
+use crate::mcp::tool::{Answer, Tool, Work};
+use crate::mcp::traces::Trace;
+use crate::said;
 
 /// Names of the `-dump` questions in ETWAnalyzer's tools.
 const DUMPS: [&str; 18] = [

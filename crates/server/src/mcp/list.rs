@@ -3,8 +3,8 @@
 use rmcp::model::Tool as Listed;
 use serde_json::Value;
 
-use crate::tool::Tool;
-use crate::{etwanalyzer, tools};
+use crate::mcp::tool::Tool;
+use crate::mcp::{etwanalyzer, tools};
 
 /// Returns all tools of a server.
 pub(crate) fn all(with_etwanalyzer: bool) -> Vec<Tool> {

@@ -8,18 +8,18 @@ use etwkit_analysis::questions::{CRITICAL_PATH, DIAGNOSE, DIFF};
 use etwkit_base::shell::quoted;
 use etwkit_engine::{Engine, question, questions};
 use etwkit_question::{AnyQuestion, Values, request_schema, row_schema};
-use etwkit_server::{Limits, Server, ServerOptions, asked, said};
 use serde_json::{Value, json};
 
-use crate::arguments::Arguments;
-use crate::ask::{self, Asked};
-use crate::capability;
-use crate::evidence::Evidence;
-use crate::problem::{Problem, Result};
-use crate::reply::{self, BYTES};
-use crate::shared::{Call, DIAGNOSIS, EXTRACTION, QUESTION};
-use crate::tool::{Answer, Tool, Work, options_of};
-use crate::traces::Trace;
+use crate::mcp::arguments::Arguments;
+use crate::mcp::ask::{self, Asked};
+use crate::mcp::capability;
+use crate::mcp::evidence::Evidence;
+use crate::mcp::problem::{Problem, Result};
+use crate::mcp::reply::{self, BYTES};
+use crate::mcp::shared::{Call, DIAGNOSIS, EXTRACTION, QUESTION};
+use crate::mcp::tool::{Answer, Tool, Work, options_of};
+use crate::mcp::traces::Trace;
+use crate::{Limits, Server, ServerOptions, asked, said};
 
 /// Returns the tools, in the order in which an investigation needs them.
 pub(crate) fn tools() -> Vec<Tool> {

@@ -9,10 +9,10 @@ use etwkit_sql::Session;
 use etwkit_trace::topics;
 use serde_json::{Value, json};
 
-use crate::limits::{LIMITS, OF_QUESTIONS};
-use crate::reply;
-use crate::tool::Answer;
-use crate::traces::Trace;
+use crate::mcp::limits::{LIMITS, OF_QUESTIONS};
+use crate::mcp::reply;
+use crate::mcp::tool::Answer;
+use crate::mcp::traces::Trace;
 
 /// Largest number of sentences of each kind in an answer.
 const MOST: usize = 12;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::problem::{Problem, Result};
+use crate::mcp::problem::{Problem, Result};
 
 /// Largest number of open traces: the same number of extracts stays open between questions.
 const MOST: usize = 24;
