@@ -283,7 +283,7 @@ pub(crate) enum Command {
     Cut(Box<CutArgs>),
     /// Run a line of wpaexporter: tables of a WPA profile as CSV files
     #[command(after_help = WPAEXPORTER_EXAMPLE, arg_required_else_help = true, disable_help_flag = true)]
-    Wpaexporter(etwkit_wpa::LineArgs),
+    Wpaexporter(etwkit_export::wpa::LineArgs),
     /// Print system calls as strace does
     #[command(after_help = STRACE_EXAMPLE, arg_required_else_help = true)]
     Strace(Box<StraceArgs>),

@@ -251,7 +251,7 @@ fn run_command(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
         Command::Strace(args) => commands::strace::run(args, printer),
         Command::Symbols(args) => commands::symbols::run(args, printer),
         Command::Synth(args) => commands::synth::run(args, printer),
-        Command::Wpaexporter(args) => etwkit_wpa::wpaexporter(args, printer),
+        Command::Wpaexporter(args) => etwkit_export::wpa::wpaexporter(args, printer),
         Command::View(args) => commands::view::run(args, printer),
         Command::Completions(args) => commands::shell::completions(args, printer),
         Command::Docs(args) => commands::docs::run(args, printer),

@@ -1,7 +1,9 @@
-//! Writes the contents of an extract in formats of other programs, one file for each format.
+//! Writes the contents of an extract in formats of other programs, one file for each format. [`wpa`]
+//! writes tables of CSV, as Windows Performance Analyzer's exporter does.
 //!
 //! The numbers equal the numbers of the dumps: the same requests are run, and tables are read,
-//! never events. The caller decides on the destination of the bytes.
+//! never events. For all formats but those tables, the caller decides on the destination of the
+//! bytes.
 
 #![forbid(unsafe_code)]
 
@@ -26,6 +28,7 @@ mod stacks;
 mod svg;
 mod text;
 mod timeline;
+pub mod wpa;
 
 pub use error::{Error, Result};
 pub use packets::{Direction, Interface, Link, Packet, PacketSums, Packets};

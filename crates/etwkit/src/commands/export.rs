@@ -7,6 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use etwkit_base::path::stem_of;
 use etwkit_engine::{Asking, Settings, Wanted, named};
+use etwkit_export::wpa::{Output, ProfileArgs};
 use etwkit_export::{ExportRequest, FORMATS, Format, Takes, Written};
 use etwkit_extract::default_target;
 use etwkit_files::out_file::{self, Replace};
@@ -17,7 +18,6 @@ use etwkit_questions::cpu::{CpuRequest, CpuRow, CpuSort};
 use etwkit_questions::stack::tree::Metric;
 use etwkit_sql::Session;
 use etwkit_terminal::{Exit, Table};
-use etwkit_wpa::{Output, ProfileArgs};
 use serde_json::json;
 
 use crate::arguments::WhereArgs;
@@ -232,7 +232,7 @@ pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Resul
             None => args.extracts.clone(),
             Some(_) => named_extracts(args, printer)?,
         };
-        return etwkit_wpa::export(&args.tables, &extracts, output, printer);
+        return etwkit_export::wpa::export(&args.tables, &extracts, output, printer);
     }
     let time = TimeRange::parse(args.range.as_deref())?;
     ensure!(

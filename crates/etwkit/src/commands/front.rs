@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result};
 use clap::Parser as _;
 use etwkit_cut::{Asks, CutArgs};
 use etwkit_engine::{Asking, Settings};
+use etwkit_export::wpa::Emitted;
 use etwkit_files::out_file::{self, Replace};
 use etwkit_record::front::{Front, Here};
 use etwkit_record::test_runs::RunArgs;
@@ -18,7 +19,6 @@ use etwkit_server::mcp::McpArgs;
 use etwkit_sql::Session;
 use etwkit_terminal::interrupt::{self, Stoppable};
 use etwkit_terminal::{Exit, Table};
-use etwkit_wpa::Emitted;
 use serde_json::Value;
 
 use super::demo::offer_page;
@@ -193,7 +193,7 @@ pub(crate) fn run(args: &RunArgs, printer: &mut Printer<'_>) -> Result<Exit> {
     etwkit_record::front::run(args, &mut machine, printer)
 }
 
-impl etwkit_wpa::Front for Printer<'_> {
+impl etwkit_export::wpa::Front for Printer<'_> {
     fn open(&mut self, path: &Path) -> Result<Arc<Session>> {
         open_extracts(&[path.to_owned()], self)
     }

@@ -13,5 +13,3 @@ mod export;
 mod questions;
 #[path = "../../../server/tests/it/main.rs"]
 mod server;
-#[path = "../../../wpa/tests/it/main.rs"]
-mod wpa;

@@ -1,7 +1,9 @@
 #![allow(
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
+    clippy::print_stderr,
     missing_docs
 )]
 
@@ -20,6 +22,7 @@ mod profiles;
 mod timeline_rows;
 mod timelines;
 mod traces;
+mod wpa;
 
 /// Returns the JSON that a script in the folder of these tests prints for some files. `None` where Python
 /// is missing and the test is skipped.

@@ -1,7 +1,6 @@
 //! Values of members: texts, numbers, flags.
 
 use super::{Reader, SHOWN, found, shortened};
-
 use crate::json7z::error::{END, Result};
 
 /// Maximum bytes of a text. The longest ones are stacks and messages of some KiB; an archive of a
