@@ -214,12 +214,8 @@ impl Item {
 }
 
 fn names(field: &Field) -> impl Iterator<Item = (u64, &str)> {
-    let entries = field
-        .map
-        .as_ref()
-        .map(|map| map.entries.as_slice())
-        .unwrap_or_default();
-    entries.iter().map(|(value, name)| (*value, &**name))
+    let entries = field.map.iter().flat_map(|map| map.entries.iter());
+    entries.map(|(value, name)| (*value, &**name))
 }
 
 /// Names of the bits that are set; a bit without a name in hexadecimal.

@@ -125,6 +125,8 @@ impl Heaps {
             self.dropped += 1;
             return;
         }
+        // The block is known even if its size is not, so that its end is not one of a block from
+        // before the recording.
         let bytes = row.size_bytes.unwrap_or_default();
         let block = Block {
             row: row.heap_event_id,
