@@ -74,15 +74,11 @@ pub(super) fn blocks(text: &'static str, source: Source) -> Vec<Block> {
             .strip_prefix('[')
             .and_then(|rest| rest.strip_suffix(']'))
         {
-            // The files are part of the program, and a test makes a plan of each line.
-            let mut words = heading.split(' ');
-            let (name, guid) = (
-                words.next().unwrap_or_default(),
-                words.next().unwrap_or_default(),
-            );
-            let group = words
-                .next()
-                .and_then(|word| word.strip_prefix("group=")?.parse().ok());
+            let (name, rest) = heading.split_once(' ').unwrap_or((heading, ""));
+            let (guid, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+            let group = rest
+                .strip_prefix("group=")
+                .and_then(|group| group.parse().ok());
             blocks.push(Block {
                 name,
                 guid: Guid::literal(guid),

@@ -259,7 +259,7 @@ fn argument(ty: Type, bytes: &[u8]) -> Argument {
         Type::Guid => Argument::Text(
             etwkit_etl::bytes::guid_at(bytes, 0).map_or_else(String::new, |guid| guid.to_string()),
         ),
-        Type::Sid => Argument::Text(sid_text(bytes).unwrap_or_default()),
+        Type::Sid => Argument::Text(sid_text(bytes).unwrap_or_else(|| hex_digits(bytes))),
         Type::Ipv4 => Argument::Text(
             bytes
                 .first_chunk::<4>()

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
-use etwkit_etl::bytes::{Cursor, front, u32_at, u64_at};
+use etwkit_etl::bytes::{Cursor, front, tail, u32_at, u64_at};
 
 use super::msf::{ReadSeek, read_at};
 use crate::{Error, Result};
@@ -220,11 +220,8 @@ impl<'f> Msfz<'f> {
         let start = start.min(stream.len);
         let mut bytes = vec![0; len.min(stream.len - start) as usize];
         let (mut at, mut rest) = (u64::from(start), bytes.as_mut_slice());
-        // `read_directory` took the range from this very list, so it is inside of it.
-        let fragments = self
-            .fragments
-            .get(stream.fragments.clone())
-            .unwrap_or_default();
+        let Range { start: from, end } = stream.fragments;
+        let fragments = tail(front(&self.fragments, end), from);
         let first =
             fragments.partition_point(|fragment| fragment.start + u64::from(fragment.len) <= at);
         for index in stream.fragments.clone().skip(first) {

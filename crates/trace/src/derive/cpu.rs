@@ -318,7 +318,7 @@ fn switches(
                 sum.switched_priority.1 += run as f64;
             }
             // A row without a run adds none.
-            let run = run.unwrap_or_default();
+            let run = plus(0, run);
             groups
                 .entry(key)
                 .or_default()
