@@ -67,7 +67,7 @@ pub enum Step {
         /// Name of the adapter.
         adapter: String,
         /// Addresses of servers, each followed by `;`.
-        servers: String,
+        servers: Option<String>,
     },
     /// It is sent to a server.
     Server {
@@ -157,7 +157,7 @@ fn step(id: u16, values: Values<'_, { FIELDS.len() }>) -> Option<Step> {
         },
         id::ADAPTER => Step::Adapter {
             adapter: values.text(field::ADAPTER_NAME)?,
-            servers: values.text(field::DNS_SERVER_ADDRESS).unwrap_or_default(),
+            servers: values.text(field::DNS_SERVER_ADDRESS),
         },
         id::SERVER => Step::Server {
             query_type: query_type()?,

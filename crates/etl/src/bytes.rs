@@ -197,7 +197,7 @@ mod tests {
     fn parts_past_the_end_are_cut_at_the_end() {
         let bytes = [1, 2, 3];
         assert_eq!((tail(&bytes, 1), tail(&bytes, 3)), (&[2, 3][..], &[][..]));
-        assert_eq!(tail(&bytes, usize::MAX), &[]);
+        assert!(tail(&bytes, usize::MAX).is_empty());
         assert_eq!((front(&bytes, 0), front(&bytes, 2)), (&[][..], &[1, 2][..]));
         assert_eq!(front(&bytes, usize::MAX), &bytes);
     }

@@ -209,7 +209,8 @@ impl Dns {
                     // `;` separates the names in the column.
                     open.adapters.add(&adapter.replace(';', "_"));
                     servers
-                        .split(';')
+                        .iter()
+                        .flat_map(|servers| servers.split(';'))
                         .for_each(|server| open.adapter_servers.add(server.trim()));
                 }
                 // Queries for A and AAAA of one name run at the same time, and this event contains

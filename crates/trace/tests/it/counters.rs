@@ -14,7 +14,7 @@ pub(crate) use etwkit_testkit::payload::{bytes, wide};
 use etwkit_trace::import::{Imported, Options, Range, import};
 use etwkit_trace::table::{
     CpuCore, CpuFrequency, CpuIdleState, CpuParking, GenericEvent, Lbr, Pmc, PmcCounter, PmcSample,
-    Row, Table, Trace,
+    Row, Table,
 };
 
 pub(crate) type Batches = Vec<(&'static Table, RecordBatch)>;
@@ -440,12 +440,11 @@ fn an_interval_that_a_change_leaves_out_is_not_zero() {
         trace.kernel(10, 0, (15, 72, 3), &bytes(&change));
         let at_end = bytes(&[(0, 4), (5000, 4), (5000, 4)]);
         trace.kernel(90, 0, (15, 74, 3), &at_end);
-        let rows = trace.rows(Range::ALL);
-        read(&rows, Trace::TABLE, ["sample_interval_ns"])
+        trace.imported(Range::ALL).1.trace.sample_interval_ns
     };
-    assert_eq!(interval(&[(10_000, 4)]), [[Some(1_000_000)]]);
-    assert_eq!(interval(&[(0, 4)]), [[Some(500_000)]]);
-    assert_eq!(interval(&[]), [[Some(500_000)]]);
+    assert_eq!(interval(&[(10_000, 4)]), Some(1_000_000));
+    assert_eq!(interval(&[(0, 4)]), Some(500_000));
+    assert_eq!(interval(&[]), Some(500_000));
 }
 
 #[test]
