@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use etwkit_base::path::name_of;
+use etwkit_base::path::{name_of, stem_of};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
@@ -108,9 +108,7 @@ impl Packing {
     /// Folder to write the extract to.
     #[must_use]
     pub fn folder(&self) -> PathBuf {
-        self.partial
-            .content()
-            .join(self.zip.with_extension("").file_name().unwrap_or_default())
+        self.partial.content().join(stem_of(&self.zip))
     }
 
     /// Packs the extract in the folder.
