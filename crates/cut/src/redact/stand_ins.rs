@@ -249,4 +249,12 @@ mod tests {
             assert_eq!(text(other), None, "{other}");
         }
     }
+
+    #[test]
+    fn bytes_too_short_for_a_sid_stay_and_have_no_row() {
+        let mut all = StandIns::default();
+        let mut short = [1, 1, 0, 0];
+        all.sid(&mut short);
+        assert_eq!((short, all.rows().len()), ([1, 1, 0, 0], 0));
+    }
 }

@@ -306,9 +306,7 @@ impl Reader<'_> {
         let number = self.file(at);
         (number, place.line)
     }
-}
 
-impl Reader<'_> {
     /// Number of a file's name by its offset in the string table; `None` if the table ends before
     /// the offset, as of a damaged file.
     fn file(&mut self, at: u32) -> Option<u32> {
