@@ -135,6 +135,7 @@ impl<'c> Chooser<'c> {
                 .provider_name(guid)
                 .map(|name| name.to_string())
         });
+        // A provider without a name is matched by its GUID.
         let is_wanted = wanted(&[&name.unwrap_or_default(), &guid.to_string()]);
         self.providers.insert((guid, group), is_wanted);
         is_wanted

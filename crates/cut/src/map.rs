@@ -131,10 +131,8 @@ impl Originals {
         if line.starts_with('{') {
             return self.replaced(line, |original| {
                 let quoted = Value::from(original).to_string();
-                quoted
-                    .get(1..quoted.len() - 1)
-                    .unwrap_or_default()
-                    .to_owned()
+                let inside = quoted.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+                inside.unwrap_or(&quoted).to_owned()
             });
         }
         match form {

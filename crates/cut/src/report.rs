@@ -96,6 +96,7 @@ pub fn json(done: &Done) -> Value {
 #[must_use]
 pub fn checked_lines(done: &Done) -> Vec<String> {
     let cut = &done.cut;
+    // Only a redaction is checked, and each one counts its texts.
     let mut lines = vec![format!(
         "Replaces {} different texts, and drops {} events that are not understood",
         grouped(cut.texts.unwrap_or_default()),

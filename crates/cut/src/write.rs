@@ -89,11 +89,7 @@ impl Shape {
         // An incomplete trace must not look complete.
         let ends = files.iter().map(|file| file.header().end_time);
         let is_open = session.is_cut() || ends.clone().any(|end| end == 0);
-        let end_time = if is_open {
-            0
-        } else {
-            ends.max().unwrap_or_default()
-        };
+        let end_time = if is_open { 0 } else { ends.fold(0, i64::max) };
         header(&mut new);
         new.pointer_size = if new.pointer_size == 4 { 4 } else { 8 };
         let event = HEADER_LEN + 64 + new.to_bytes(8).len();

@@ -47,7 +47,7 @@ pub enum Step {
         /// Type of resource record: 1 A, 28 AAAA and so on.
         query_type: u32,
         /// Bits of `DNS_QUERY_…`.
-        options: u64,
+        options: Option<u64>,
         /// True if the service sends the query to servers unchanged.
         is_network: bool,
         /// True if the caller does not wait for it.
@@ -60,14 +60,14 @@ pub enum Step {
         /// Win32 error, 0 for success.
         status: u32,
         /// Records, each followed by `;`.
-        results: String,
+        results: Option<String>,
     },
     /// It is sent to the servers of an adapter.
     Adapter {
         /// Name of the adapter.
         adapter: String,
         /// Addresses of servers, each followed by `;`.
-        servers: String,
+        servers: Option<String>,
     },
     /// It is sent to a server.
     Server {
@@ -146,18 +146,18 @@ fn step(id: u16, values: Values<'_, { FIELDS.len() }>) -> Option<Step> {
     Some(match id {
         id::START => Step::Start {
             query_type: query_type()?,
-            options: values.u64(field::QUERY_OPTIONS).unwrap_or_default(),
+            options: values.u64(field::QUERY_OPTIONS),
             is_network: flag(field::IS_NETWORK_QUERY),
             is_async: flag(field::IS_ASYNC_QUERY),
         },
         id::END => Step::End {
             query_type: query_type()?,
             status: values.u32(field::QUERY_STATUS)?,
-            results: values.text(field::QUERY_RESULTS).unwrap_or_default(),
+            results: values.text(field::QUERY_RESULTS),
         },
         id::ADAPTER => Step::Adapter {
             adapter: values.text(field::ADAPTER_NAME)?,
-            servers: values.text(field::DNS_SERVER_ADDRESS).unwrap_or_default(),
+            servers: values.text(field::DNS_SERVER_ADDRESS),
         },
         id::SERVER => Step::Server {
             query_type: query_type()?,

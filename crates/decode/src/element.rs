@@ -43,6 +43,7 @@ impl Context {
     }
 
     fn slot(&self, slot: u16) -> u64 {
+        // A field that was not read, or that the manifest places later, has no bytes yet.
         self.slots
             .get(usize::from(slot))
             .copied()

@@ -4,6 +4,8 @@
 //! a path or a name. The detection of text is a guess that prefers to miss text: short runs of
 //! bytes are printable by chance.
 
+use etwkit_etl::bytes::tail;
+
 /// Thresholds above which a run is not a coincidence.
 #[derive(Debug, Clone, Copy)]
 struct Kind {
@@ -65,7 +67,7 @@ pub fn of(payload: &[u8]) -> Vec<String> {
 
 /// Runs of UTF-16 in units that start at `offset`.
 fn wide(payload: &[u8], offset: usize) -> Vec<TextAt> {
-    let (units, _) = payload.get(offset..).unwrap_or_default().as_chunks::<2>();
+    let (units, _) = tail(payload, offset).as_chunks::<2>();
     // Two ASCII letters are also one UTF-16 letter. Several of these pairs are more likely an ASCII
     // text.
     let is_pair = |index: Option<usize>| {
@@ -91,10 +93,9 @@ fn wide(payload: &[u8], offset: usize) -> Vec<TextAt> {
 fn ascii(payload: &[u8], known: &[TextAt]) -> Vec<TextAt> {
     let mut is_known = vec![false; payload.len()];
     for found in known {
-        is_known
-            .get_mut(found.start..found.end)
-            .unwrap_or_default()
-            .fill(true);
+        if let Some(inside) = is_known.get_mut(found.start..found.end) {
+            inside.fill(true);
+        }
     }
     let character = |(byte, is_known): (&u8, bool)| {
         Some(char::from(*byte)).filter(|character| !is_known && is_ascii_text(*character))

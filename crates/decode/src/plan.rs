@@ -105,12 +105,9 @@ impl Plan {
         for (field, (start, end)) in self.schema.fields.iter().zip(&spans.spans) {
             // Fields of fixed size were located without being read, but their values may be lengths
             // and counts of later ones.
-            context.remember(
-                field,
-                payload
-                    .get(*start as usize..*end as usize)
-                    .unwrap_or_default(),
-            );
+            if let Some(value) = payload.get(*start as usize..*end as usize) {
+                context.remember(field, value);
+            }
         }
         let mut cursor = Cursor::new(payload);
         let mut complete = cursor.take(spans.end).is_some();

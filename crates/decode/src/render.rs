@@ -1,6 +1,6 @@
 //! Values as JSON and text.
 
-use etwkit_etl::bytes::{Cursor, guid_at, u16_at, utf16_text};
+use etwkit_etl::bytes::{Cursor, guid_at, utf16_text};
 use etwkit_etl::clock::{Clock, utc_text};
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
@@ -154,10 +154,9 @@ impl Renderer<'_> {
 
     fn text(&self, text: &str) -> Value {
         // Texts end at their first NUL, also those with a length of their own.
-        let end = text.find('\0').unwrap_or(text.len());
-        let text = text.get(..end).unwrap_or_default();
+        let text = text.split_once('\0').map_or(text, |(text, _)| text);
         match text.char_indices().nth(self.limits.text) {
-            Some((cut, _)) => Value::from(text.get(..cut).unwrap_or_default()),
+            Some((cut, _)) => Value::from(text.split_at(cut).0),
             None => Value::from(text),
         }
     }
@@ -208,7 +207,7 @@ impl Renderer<'_> {
                 Value::from(format!("{unsigned:#x}"))
             }
             Type::FileTime => utc_text(unsigned.cast_signed()).map_or(Value::Null, Value::from),
-            Type::SystemTime => Value::from(systemtime_text(bytes)),
+            Type::SystemTime => systemtime_text(bytes).map_or(Value::Null, Value::from),
             Type::Ticks => match self.clock {
                 // An event that has not happened yet; a trace that starts at tick 0 has real zeros.
                 Some(clock) if unsigned == 0 && clock.t0 != 0 => Value::Null,
@@ -328,19 +327,15 @@ pub fn sid_text(bytes: &[u8]) -> Option<String> {
     Some(text)
 }
 
-/// A SYSTEMTIME as `YYYY-MM-DDTHH:MM:SS.mmm`.
-fn systemtime_text(bytes: &[u8]) -> String {
-    let word = |index: usize| u16_at(bytes, 2 * index).unwrap_or_default();
-    format!(
-        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}",
-        word(0),
-        word(1),
-        word(3),
-        word(4),
-        word(5),
-        word(6),
-        word(7)
-    )
+/// A SYSTEMTIME as `YYYY-MM-DDTHH:MM:SS.mmm`; `None` if the bytes end inside of it.
+fn systemtime_text(bytes: &[u8]) -> Option<String> {
+    let mut words = Cursor::new(bytes);
+    let (year, month, _weekday, day) = (words.u16()?, words.u16()?, words.u16()?, words.u16()?);
+    let (hour, minute, second) = (words.u16()?, words.u16()?, words.u16()?);
+    let millisecond = words.u16()?;
+    Some(format!(
+        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millisecond:03}"
+    ))
 }
 
 #[cfg(test)]

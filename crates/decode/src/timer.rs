@@ -26,8 +26,8 @@ pub mod id {
 /// The requester of a resolution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Requester {
-    /// A process requested it; with the path of its program.
-    Process(u32, String),
+    /// A process requested it; with the path of its program, if the event has it.
+    Process(u32, Option<String>),
     /// The kernel or a driver requested it.
     Kernel,
     /// It is in force.
@@ -83,12 +83,7 @@ impl TimerReader {
 }
 
 fn resolution(id: u16, values: Values<'_, { NAMES.len() }>) -> Option<Resolution> {
-    let process = || {
-        Some(Requester::Process(
-            values.u32(4)?,
-            values.text(5).unwrap_or_default(),
-        ))
-    };
+    let process = || Some(Requester::Process(values.u32(4)?, values.text(5)));
     let (whose, resolution) = match id {
         id::REQUEST => (process()?, values.u32(0)?),
         id::REQUEST_RUNDOWN => (process()?, values.u32(1)?),

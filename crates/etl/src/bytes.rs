@@ -42,6 +42,20 @@ pub fn pointer_at(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
     }
 }
 
+/// The items from `at` to the end. After the end there are none, so a number read there is `None`.
+#[inline]
+#[must_use]
+pub fn tail<T>(items: &[T], at: usize) -> &[T] {
+    items.get(at..).unwrap_or_default()
+}
+
+/// The first `len` items, or all if there are fewer.
+#[inline]
+#[must_use]
+pub fn front<T>(items: &[T], len: usize) -> &[T] {
+    items.get(..len).unwrap_or(items)
+}
+
 /// The next multiple of 8.
 #[inline]
 #[must_use]
@@ -82,7 +96,7 @@ impl<'a> Cursor<'a> {
     /// The bytes that have not been read.
     #[must_use]
     pub fn rest(&self) -> &'a [u8] {
-        self.bytes.get(self.at..).unwrap_or_default()
+        tail(self.bytes, self.at)
     }
 
     /// True if all bytes are read.
@@ -131,7 +145,7 @@ impl<'a> Cursor<'a> {
         let rest = self.rest();
         let len = rest.iter().position(|&b| b == 0).unwrap_or(rest.len());
         self.at = (self.at + len + 1).min(self.bytes.len());
-        rest.get(..len).unwrap_or_default()
+        front(rest, len)
     }
 
     /// The bytes of the UTF-16 string up to the next NUL character, which is skipped; a missing NUL
@@ -145,7 +159,7 @@ impl<'a> Cursor<'a> {
             .position(|unit| *unit == [0, 0])
             .unwrap_or(units.len());
         self.at = (self.at + len + 2).min(self.bytes.len()).max(self.at + len);
-        rest.get(..len).unwrap_or_default()
+        front(rest, len)
     }
 }
 
@@ -177,6 +191,15 @@ mod tests {
             (cursor.u16(), cursor.u16(), cursor.u8(), cursor.u8()),
             (Some(513), None, Some(3), None)
         );
+    }
+
+    #[test]
+    fn parts_past_the_end_are_cut_at_the_end() {
+        let bytes = [1, 2, 3];
+        assert_eq!((tail(&bytes, 1), tail(&bytes, 3)), (&[2, 3][..], &[][..]));
+        assert!(tail(&bytes, usize::MAX).is_empty());
+        assert_eq!((front(&bytes, 0), front(&bytes, 2)), (&[][..], &[1, 2][..]));
+        assert_eq!(front(&bytes, usize::MAX), &bytes);
     }
 
     #[test]

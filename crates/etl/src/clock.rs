@@ -164,21 +164,22 @@ impl Clock {
         self.ticks_at(nanoseconds.saturating_sub(half_tick))
     }
 
-    /// FILETIME (UTC) of an event; 0 if the start was not recorded.
+    /// FILETIME (UTC) of an event; `None` if the start was not recorded, or if the time exceeds the
+    /// 64 bits of a FILETIME.
     #[must_use]
-    pub fn filetime(&self, ticks: i64) -> i64 {
+    pub fn filetime(&self, ticks: i64) -> Option<i64> {
         // These ticks are FILETIMEs already. Converting via time zero would add the difference
         // between the header event's stamp and `StartTime`.
         if self.kind == ClockType::System {
-            return ticks;
+            return Some(ticks);
         }
         if self.start == 0 {
-            return 0;
+            return None;
         }
         let delta = i128::from(ticks) - i128::from(self.t0);
         let offset =
             (delta * i128::from(FILETIME_PER_SECOND)).div_euclid(i128::from(self.frequency));
-        i64::try_from(i128::from(self.start) + offset).unwrap_or(0)
+        i64::try_from(i128::from(self.start) + offset).ok()
     }
 }
 
@@ -322,7 +323,7 @@ mod tests {
         };
         for start_time in [0, -1, i64::MIN, i64::MAX] {
             let clock = Clock::new(&header(start_time, 1), 500);
-            assert_eq!((clock.start, clock.filetime(10_000_500)), (0, 0));
+            assert_eq!((clock.start, clock.filetime(10_000_500)), (0, None));
             assert_eq!(clock.seconds(10_000_500), 1.0);
             // The system clock stamps events with dates.
             let system = Clock::new(&header(start_time, 2), QPC.start);
@@ -343,10 +344,10 @@ mod tests {
         };
         let t0 = 3 * 3600 * 10_000_000;
         let clock = Clock::new(&header, t0);
-        assert_eq!(clock.filetime(t0), QPC.start);
+        assert_eq!(clock.filetime(t0), Some(QPC.start));
         assert_eq!(
             clock.filetime(t0 + 20_000_000),
-            QPC.start + 2 * FILETIME_PER_SECOND
+            Some(QPC.start + 2 * FILETIME_PER_SECOND)
         );
         let stepped = TraceHeader {
             boot_time: header.boot_time + 3600 * FILETIME_PER_SECOND,

@@ -81,11 +81,12 @@ const fn hex_digit(c: u8) -> Option<u8> {
 impl fmt::Display for Guid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = self.to_bytes();
-        for (pair, &byte) in BYTE_OF_PAIR.iter().enumerate() {
+        let in_order = BYTE_OF_PAIR.iter().filter_map(|&at| bytes.get(at));
+        for (pair, byte) in in_order.enumerate() {
             if matches!(pair, 4 | 6 | 8 | 10) {
                 f.write_str("-")?;
             }
-            write!(f, "{:02x}", bytes.get(byte).copied().unwrap_or_default())?;
+            write!(f, "{byte:02x}")?;
         }
         Ok(())
     }

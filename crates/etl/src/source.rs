@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::bytes::tail;
+
 /// Random access to the bytes of one file.
 ///
 /// A mapped file returns slices; a network file, or a file that still grows, is read by position.
@@ -34,10 +36,7 @@ impl<T: AsRef<[u8]> + Send + Sync> ByteSource for T {
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
         let all = self.as_ref();
-        let rest = usize::try_from(offset)
-            .ok()
-            .and_then(|at| all.get(at..))
-            .unwrap_or_default();
+        let rest = tail(all, usize::try_from(offset).unwrap_or(usize::MAX));
         let len = rest.len().min(buf.len());
         if let (Some(to), Some(from)) = (buf.get_mut(..len), rest.get(..len)) {
             to.copy_from_slice(from);

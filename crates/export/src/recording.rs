@@ -41,7 +41,8 @@ impl Recording {
         // In 128 bits, since the start is an arbitrary number from the file: 100 times it can
         // overflow 64 bits.
         let start = i128::from(self.start_filetime.saturating_sub(UNIX_EPOCH)) * 100;
-        u64::try_from(start + i128::from(ts_ns)).unwrap_or_default()
+        let unix_ns = (start + i128::from(ts_ns)).max(0);
+        u64::try_from(unix_ns).unwrap_or(u64::MAX)
     }
 }
 

@@ -108,6 +108,14 @@ impl Names {
     }
 }
 
+/// Returns the method of a frame, or its offset. A frame that a damaged extract lacks is `?`, like a
+/// process without a name.
+pub(crate) fn method_name(frames: &TraceFrames, frame: i32) -> String {
+    frames
+        .method_or_offset(frame)
+        .unwrap_or_else(|| "?".to_owned())
+}
+
 /// Name of stacks that were not recorded.
 const NO_STACK: &str = "(no stack)";
 

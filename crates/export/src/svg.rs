@@ -285,7 +285,7 @@ fn thousandths(part: i64, whole: i64) -> String {
         0
     };
     // A part is at most the whole, and is not negative.
-    pixels(u32::try_from(share).unwrap_or_default())
+    pixels(share.clamp(0, 100_000) as u32)
 }
 
 /// Returns the width of a text in letters: letters of other scripts may be twice as wide as Latin

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use etwkit_base::endings;
+use etwkit_base::path::name_of;
 use etwkit_trace::derive::{self, SummarySink, TableSource};
 use etwkit_trace::import::{self, ImportError, Imported, Progress, Range, screenshots};
 use etwkit_trace::sink::{Sink, SinkError};
@@ -529,11 +530,7 @@ fn manifest_of(source: TraceSource, imported: &Imported, detail: Detail) -> Mani
 /// trace.
 #[must_use]
 pub fn default_target(trace: &Path) -> PathBuf {
-    let name = trace
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
+    let name = name_of(trace);
     let of_json = || {
         [".json7z", ".json"]
             .iter()

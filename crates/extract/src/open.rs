@@ -197,6 +197,7 @@ fn leave_out_members(
         file: opened
             .iter()
             .position(|(part, _)| part.path == left.path)
+            // Members are left out only of archives that have others, so one is always found.
             .unwrap_or_default(),
         offset: 0,
         bytes: left.size,

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use etwkit_base::path::{name_of, stem_of};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
@@ -37,7 +38,7 @@ impl Extract {
     }
 
     fn pack_into(&self, file: &Path, target: &Path) -> Result<(), Failed> {
-        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let name = name_of(target);
         let folder = name.strip_suffix(".zip").unwrap_or(&name);
         let mut zip = ZipWriter::new(BufWriter::new(File::create_new(file)?));
         let (first, rest): (Vec<_>, Vec<_>) = self
@@ -107,9 +108,7 @@ impl Packing {
     /// Folder to write the extract to.
     #[must_use]
     pub fn folder(&self) -> PathBuf {
-        self.partial
-            .content()
-            .join(self.zip.with_extension("").file_name().unwrap_or_default())
+        self.partial.content().join(stem_of(&self.zip))
     }
 
     /// Packs the extract in the folder.

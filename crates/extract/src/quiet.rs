@@ -30,7 +30,10 @@ pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     let done = catch_unwind(AssertUnwindSafe(work));
     CATCHING.set(CATCHING.get().saturating_sub(1));
     // The hook keeps the words of each panic.
-    done.map_err(|_| SAID.take().unwrap_or_default())
+    done.map_err(|_| {
+        SAID.take()
+            .unwrap_or_else(|| "it left no message".to_owned())
+    })
 }
 
 /// Suppresses the output of all further panics of this thread, because all of them are caught: for
@@ -55,7 +58,10 @@ fn install() {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             // A thread that is ending has no thread-local variables any more.
-            if CATCHING.try_with(Cell::get).unwrap_or_default() == 0 {
+            if CATCHING
+                .try_with(Cell::get)
+                .map_or(true, |depth| depth == 0)
+            {
                 before(panic);
                 return;
             }

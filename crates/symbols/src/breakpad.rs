@@ -32,8 +32,8 @@ pub fn identity(file: &mut impl BufRead) -> Result<(Guid, u32)> {
     let mut line = Vec::new();
     file.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
     let line = String::from_utf8_lossy(&line);
-    let id = line.split_ascii_whitespace().nth(3).unwrap_or_default();
-    parse_key(id)
+    let id = line.split_ascii_whitespace().nth(3);
+    id.and_then(parse_key)
         .filter(|_| line.starts_with("MODULE "))
         .ok_or_else(|| Error::damaged("first line", 0_u64, "it has no GUID and age"))
 }

@@ -51,6 +51,13 @@ pub enum Error {
 }
 
 impl Error {
+    /// The error for a decoder that panicked, with the message of the panic.
+    pub(crate) fn of_panic(panic: &(dyn std::any::Any + Send)) -> Self {
+        let literal = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = literal.or_else(|| panic.downcast_ref::<String>().cloned());
+        Self::Decoder(text.unwrap_or_else(|| "it left no message".to_owned()))
+    }
+
     pub(crate) fn damaged(part: &'static str, at: impl TryInto<u64>, why: &'static str) -> Self {
         Self::Damaged {
             part,

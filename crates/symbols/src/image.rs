@@ -9,7 +9,7 @@ use std::fmt;
 use std::io::{Read, Seek, SeekFrom};
 
 use etwkit_base::path::file_name;
-use etwkit_etl::bytes::{guid_at, u16_at, u32_at};
+use etwkit_etl::bytes::{front, guid_at, u16_at, u32_at};
 
 use crate::identity::is_plain_name;
 use crate::{Error, Identity, Result};
@@ -127,15 +127,15 @@ impl Image {
         if !header.starts_with(b"PE\0\0") {
             return Err(not_an_image(&header));
         }
-        let number = |at| u16_at(&header, at).unwrap_or_default();
-        let (sections, optional_len) = (number(6), number(20));
+        let number = |offset| u16_at(&header, offset).ok_or_else(|| cut_off(at));
+        let (sections, optional_len) = (number(6)?, number(20)?);
         let optional = piece(
             &mut file,
             at + 24,
             u32::from(optional_len.min(MAX_OPTIONAL)),
         )?;
         let mut image = Self {
-            time_date_stamp: u32_at(&header, 8).unwrap_or_default(),
+            time_date_stamp: u32_at(&header, 8).ok_or_else(|| cut_off(at))?,
             // The size in memory has the same offset in PE32 and PE32+.
             size: u32_at(&optional, 56).ok_or_else(|| cut_off(at + 80))?,
             pdb: None,
@@ -200,10 +200,9 @@ fn offset_of(rva: u32, sections: &[u8]) -> Option<u64> {
 /// The symbol file that an entry of the debug directory names; `None` if it names one in the way of
 /// compilers before 2002.
 fn code_view(file: &mut (impl Read + Seek), entry: &[u8]) -> Result<Option<NamedPdb>> {
-    let (len, at) = (
-        u32_at(entry, 16).unwrap_or_default(),
-        u32_at(entry, 24).unwrap_or_default(),
-    );
+    let (Some(len), Some(at)) = (u32_at(entry, 16), u32_at(entry, 24)) else {
+        return Ok(None);
+    };
     let record = piece(file, u64::from(at), len.min(MAX_RSDS))?;
     let named = || {
         let guid = guid_at(&record, 4)?;
@@ -239,10 +238,7 @@ fn cut_off(at: u64) -> Error {
 }
 
 fn not_an_image(bytes: &[u8]) -> Error {
-    let found = bytes
-        .get(..bytes.len().min(24))
-        .unwrap_or_default()
-        .escape_ascii();
+    let found = front(bytes, 24).escape_ascii();
     Error::OtherFile {
         expected: "an image",
         found: format!("\"{found}\""),

@@ -404,11 +404,9 @@ fn apart<T: Send>(read: impl FnOnce() -> Result<T> + Send) -> Result<T> {
             .name("symbols".to_owned())
             .stack_size(STACK)
             .spawn_scoped(scope, read)?;
-        thread.join().unwrap_or_else(|panic| {
-            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-            Err(Error::Decoder(text.unwrap_or_default()))
-        })
+        thread
+            .join()
+            .unwrap_or_else(|panic| Err(Error::of_panic(&*panic)))
     })
 }
 

@@ -407,10 +407,14 @@ fn expand(text: &str, defaults: &Defaults) -> String {
         let (front, from) = rest.split_at(at);
         expanded.push_str(front);
         let reference = reference(from, defaults.is_windows);
-        let value = reference.and_then(|it| Some((it.len, it.value(&defaults.variables)?)));
-        let (len, value) = value.unwrap_or((1, from.get(..1).unwrap_or_default()));
+        let value = reference.and_then(|it| {
+            let (_, after) = from.split_at_checked(it.len)?;
+            Some((it.value(&defaults.variables)?, after))
+        });
+        // The sign alone stays, since a reference may begin right after it: `100%%TEMP%`.
+        let (value, after) = value.unwrap_or_else(|| from.split_at(1));
         expanded.push_str(value);
-        rest = from.get(len..).unwrap_or_default();
+        rest = after;
     }
     expanded + rest
 }

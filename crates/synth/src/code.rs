@@ -75,7 +75,7 @@ impl CodeMap {
         modules: &Table<Module, ModulePlan>,
         frame: &str,
     ) -> Function {
-        let (alias, name) = frame.split_once('!').unwrap_or_default();
+        let (alias, name) = frame.split_once('!').unwrap_or(("", frame));
         let module = modules.iter().find(|(_, plan)| plan.alias == alias);
         // Scenarios are data of this crate: a wrong name is found by the tests, and a release build
         // gives the kernel the function.

@@ -403,13 +403,8 @@ impl Builder {
             .iter()
             .map(|leaf| self.path(&[root, &[leaf]].concat()))
             .collect();
-        let preempted = self.path(
-            &[
-                root,
-                &[leaves.first().copied().unwrap_or_default(), PREEMPTED],
-            ]
-            .concat(),
-        );
+        let preempted =
+            self.path(&[root, leaves.get(..1).unwrap_or(leaves), &[PREEMPTED]].concat());
         self.plan.codes.push(CodePlan { paths, preempted })
     }
 

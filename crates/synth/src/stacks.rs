@@ -77,6 +77,15 @@ pub(crate) struct Frames {
     pub(crate) user: Vec<u64>,
 }
 
+impl Frames {
+    /// Returns the address at which a thread is: in the kernel, if it is there. A stack without
+    /// frames has address 0.
+    pub(crate) fn innermost(&self) -> u64 {
+        let first = self.kernel.first().or(self.user.first());
+        first.copied().unwrap_or_default()
+    }
+}
+
 /// Stacks of one program and kind so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Had {

@@ -90,9 +90,8 @@ impl Attributor {
         // IDs the header has.
         let payload = plan
             .filter(|_| own)
-            .map(|plan| self.payload_ids(event, plan))
-            .unwrap_or_default();
-        if payload.pid.is_some() || payload.tid.is_some() {
+            .map(|plan| self.payload_ids(event, plan));
+        if let Some(payload) = payload.filter(|ids| ids.pid.is_some() || ids.tid.is_some()) {
             return payload;
         }
         if header.tid.is_some() {

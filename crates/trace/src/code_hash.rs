@@ -63,7 +63,8 @@ pub fn of_stack(caller: i64, code: i64) -> i64 {
 pub fn of_stacks(nodes: impl Iterator<Item = (Option<i32>, i64)>) -> Vec<i64> {
     let mut hashes: Vec<i64> = Vec::with_capacity(nodes.size_hint().0);
     for (parent, code) in nodes {
-        // A damaged file may claim a caller that comes later. It is ignored.
+        // A damaged file may claim a caller that comes later. It is ignored. Without a caller, 0 is
+        // hashed in its place; stored hashes depend on that.
         let caller = parent.and_then(|parent| hashes.get(usize::try_from(parent).ok()?));
         hashes.push(of_stack(caller.copied().unwrap_or_default(), code));
     }

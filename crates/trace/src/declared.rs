@@ -96,13 +96,12 @@ impl Wanted {
         Self(kinds)
     }
 
-    /// Bit mask of the importers that handle a kind.
+    /// Bit mask of the importers that handle a kind; 0 if none does.
     #[inline]
     pub(crate) fn by(&self, hook: Hook) -> u8 {
         self.0
             .get(kind(hook.group, hook.opcode))
-            .copied()
-            .unwrap_or_default()
+            .map_or(0, |importers| *importers)
     }
 }
 

@@ -322,7 +322,8 @@ impl DirectoryBuilder {
     }
 
     fn add_image(&mut self, op: u8, timestamp: i64, header_pid: Option<u32>, image: &Image) {
-        // Old versions of the event have no process ID in the payload.
+        // Old versions of the event have no process ID in the payload. Without any, the image is
+        // listed with those of the kernel, which belong to process 0, rather than lost.
         let pid = image.pid.or(header_pid).unwrap_or_default();
         self.mentioned.insert(pid);
         self.images.add(op, timestamp, pid, image);

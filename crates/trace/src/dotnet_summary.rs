@@ -319,9 +319,10 @@ impl Gc {
             id::GC_END => self.stops += 1,
             _ => {
                 self.ticks += 1;
-                // A broken payload can claim any number.
-                let bytes = clr::allocation_tick_bytes(payload, version).unwrap_or_default();
-                self.tick_bytes = self.tick_bytes.saturating_add(bytes);
+                if let Some(bytes) = clr::allocation_tick_bytes(payload, version) {
+                    // A broken payload can claim any number.
+                    self.tick_bytes = self.tick_bytes.saturating_add(bytes);
+                }
             }
         }
     }

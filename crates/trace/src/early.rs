@@ -48,7 +48,9 @@ impl<W: Ord, V> Early<W, V> {
 
     /// Takes the entries of a key in the order of arrival.
     pub(crate) fn take(&mut self, key: &(i64, W)) -> Vec<V> {
-        let taken = self.waiting.remove(key).unwrap_or_default();
+        let Some(taken) = self.waiting.remove(key) else {
+            return Vec::new();
+        };
         self.count -= taken.len();
         taken
     }

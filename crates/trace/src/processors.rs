@@ -27,9 +27,9 @@ impl Processors {
             header: headers.map(|header| header.cpu_count).fold(0, u32::max),
             config: listed.chain(counted).filter(known).fold(0, u32::max),
             seen: u32::try_from(counts.processors())
-                .ok()
+                .into_iter()
                 .filter(known)
-                .unwrap_or(0),
+                .fold(0, u32::max),
         }
     }
 

@@ -8,7 +8,7 @@ use etwkit_decode::kernel::config::{
 use etwkit_decode::kernel::merge::{self, NetworkInterface, config_ex};
 use etwkit_decode::kernel::{Hook, group, image, sample};
 use etwkit_etl::RawEvent;
-use etwkit_etl::bytes::{Cursor, i64_at, pointer_at, utf16_text};
+use etwkit_etl::bytes::{Cursor, i64_at, pointer_at, tail, utf16_text};
 use etwkit_etl::clock::{Clock, utc_text};
 use serde_json::{Map, Value, json};
 
@@ -141,7 +141,7 @@ impl SystemConfig {
         match op {
             config_ex::BUILD_INFO => {
                 self.install_time = self.install_time.or(i64_at(payload, 0));
-                let (lab, product) = merge::parse_two_texts(payload.get(8..).unwrap_or_default());
+                let (lab, product) = merge::parse_two_texts(tail(payload, 8));
                 self.build_lab.get_or_insert(lab);
                 self.product_name.get_or_insert(product);
             }

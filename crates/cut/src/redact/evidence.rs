@@ -61,6 +61,7 @@ impl Evidence {
         let Some(image) = read.map(|read| read.event) else {
             return;
         };
+        // As in the importer: an image without a process is one of the kernel.
         let pid = image.pid.or(event.process_id()).unwrap_or_default();
         let number = self.number(&image.path);
         self.at.entry((pid, image.base)).or_default().insert(number);

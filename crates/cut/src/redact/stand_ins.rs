@@ -127,20 +127,19 @@ impl StandIns {
             return;
         }
         let old: Box<[u8]> = (&*sid).into();
-        // A SID that is this short has no numbers of its own.
-        for number in sid
-            .get_mut(SID_FRONT..)
-            .unwrap_or_default()
-            .as_chunks_mut::<4>()
-            .0
-        {
-            *number = self.number(u32::from_le_bytes(*number)).to_le_bytes();
+        // A SID that is shorter has no numbers of its own.
+        if let Some(numbers) = sid.get_mut(SID_FRONT..) {
+            for number in numbers.as_chunks_mut::<4>().0 {
+                *number = self.number(u32::from_le_bytes(*number)).to_le_bytes();
+            }
         }
-        if self.sids.insert(old.clone(), ()).is_none() {
+        if self.sids.insert(old.clone(), ()).is_none()
+            && let Some((stand_in, original)) = sid_text(sid).zip(sid_text(&old))
+        {
             self.rows.push(StandIn {
                 kind: "sid",
-                stand_in: sid_text(sid),
-                original: sid_text(&old),
+                stand_in,
+                original,
             });
         }
     }
@@ -149,7 +148,7 @@ impl StandIns {
     pub(super) fn sid_text(&mut self, text: &str) -> Option<String> {
         let mut bytes = sid_bytes(text)?;
         self.sid(&mut bytes);
-        Some(sid_text(&bytes))
+        sid_text(&bytes)
     }
 
     fn number(&mut self, old: u32) -> u32 {
@@ -175,21 +174,21 @@ fn is_personal(sid: &[u8]) -> bool {
     )
 }
 
-/// `S-1-5-21-…`.
-fn sid_text(sid: &[u8]) -> String {
-    let revision = sid.first().copied().unwrap_or_default();
-    let authority = sid
-        .get(2..8)
-        .unwrap_or_default()
+/// `S-1-5-21-…`; `None` if the bytes end before the numbers.
+fn sid_text(sid: &[u8]) -> Option<String> {
+    let ([revision, _, authority @ ..], numbers) = sid.split_first_chunk::<8>()?;
+    let authority = authority
         .iter()
         .fold(0, |sum, byte| sum << 8 | u64::from(*byte));
-    let numbers = sid.get(8..).unwrap_or_default().as_chunks::<4>().0;
-    numbers
+    let text = numbers
+        .as_chunks::<4>()
+        .0
         .iter()
         .map(|number| u32::from_le_bytes(*number))
         .fold(format!("S-{revision}-{authority}"), |text, number| {
             format!("{text}-{number}")
-        })
+        });
+    Some(text)
 }
 
 /// The bytes of `S-1-5-21-…`.
@@ -249,5 +248,13 @@ mod tests {
         for other in ["S-1-5", "S-1-5-x", "S-", "S-1-5-99999999999"] {
             assert_eq!(text(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn bytes_too_short_for_a_sid_stay_and_have_no_row() {
+        let mut all = StandIns::default();
+        let mut short = [1, 1, 0, 0];
+        all.sid(&mut short);
+        assert_eq!((short, all.rows().len()), ([1, 1, 0, 0], 0));
     }
 }

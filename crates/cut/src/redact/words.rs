@@ -114,13 +114,11 @@ impl Words {
     /// Replaces the numbers of computer and user in a SID: all numbers after the first one.
     pub(crate) fn sid(&mut self, sid: &mut [u8]) {
         const FIRST: usize = 12;
-        // A SID that is this short has no numbers of its own.
-        for number in sid
-            .get_mut(FIRST..)
-            .unwrap_or_default()
-            .as_chunks_mut::<4>()
-            .0
-        {
+        // A SID that is shorter has no numbers of its own.
+        let Some(numbers) = sid.get_mut(FIRST..) else {
+            return;
+        };
+        for number in numbers.as_chunks_mut::<4>().0 {
             let next =
                 FIRST_NUMBER.saturating_add(u32::try_from(self.numbers.len()).unwrap_or(u32::MAX));
             let old = u32::from_le_bytes(*number);

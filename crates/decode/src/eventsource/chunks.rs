@@ -127,7 +127,9 @@ impl Assembler {
             self.bytes += pending.bytes;
             return Ok(None);
         }
-        let whole = self.pending.remove(&writer).unwrap_or_default();
+        let Some(whole) = self.pending.remove(&writer) else {
+            return Ok(None);
+        };
         let bytes = whole
             .chunks
             .values()

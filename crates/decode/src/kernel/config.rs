@@ -91,7 +91,9 @@ pub struct NumaNode {
 #[must_use]
 pub fn numa_nodes(payload: &[u8]) -> Vec<NumaNode> {
     let mut c = Cursor::new(payload);
-    let count = c.u32().unwrap_or_default() as usize;
+    let Some(count) = c.u32() else {
+        return Vec::new();
+    };
     // The claimed count only ends the list: it takes no memory, however large it is.
     let mut node = || {
         let node = NumaNode {
@@ -101,20 +103,24 @@ pub fn numa_nodes(payload: &[u8]) -> Vec<NumaNode> {
         c.take(6)?;
         Some(node)
     };
-    std::iter::from_fn(&mut node).take(count).collect()
+    std::iter::from_fn(&mut node).take(count as usize).collect()
 }
 
 /// Group and number in it of each processor, by index.
 #[must_use]
 pub fn processor_numbers(payload: &[u8]) -> Vec<(u16, u8)> {
     let mut c = Cursor::new(payload);
-    let count = c.u32().unwrap_or_default() as usize;
+    let Some(count) = c.u32() else {
+        return Vec::new();
+    };
     let mut number = || {
         let number = (c.u16()?, c.u8()?);
         c.u8()?;
         Some(number)
     };
-    std::iter::from_fn(&mut number).take(count).collect()
+    std::iter::from_fn(&mut number)
+        .take(count as usize)
+        .collect()
 }
 
 /// `SystemConfig_PhyDisk`.

@@ -1,7 +1,7 @@
 //! Performance counters of the processor: which ones events carry, samples of them, and branch
 //! records.
 
-use etwkit_etl::bytes::{Cursor, i64_at, pointer_at, u16_at, u32_at, utf16_text};
+use etwkit_etl::bytes::{Cursor, i64_at, pointer_at, tail, u16_at, u32_at, utf16_text};
 
 /// Types of these events in the group of samples.
 pub mod opcode {
@@ -29,9 +29,11 @@ pub const MAX_COUNTERS: usize = 7;
 #[must_use]
 pub fn names(payload: &[u8]) -> Vec<String> {
     let mut c = Cursor::new(payload);
-    let count = c.u32().unwrap_or_default() as usize;
+    let Some(count) = c.u32() else {
+        return Vec::new();
+    };
     // Without the check for the end, a count above the number of names would add empty ones.
-    (0..count.min(MAX_COUNTERS))
+    (0..(count as usize).min(MAX_COUNTERS))
         .map_while(|_| (!c.is_empty()).then(|| utf16_text(c.utf16())))
         .collect()
 }
@@ -139,10 +141,7 @@ const MAX_BRANCHES: usize = 64;
 pub fn branches(payload: &[u8], pointer_size: usize) -> Vec<(u64, u64)> {
     // Entries start at a multiple of the pointer size after the owner, which has 20 bytes.
     let at = if pointer_size == 8 { 24 } else { 20 };
-    let entries = payload
-        .get(at..)
-        .unwrap_or_default()
-        .chunks_exact(3 * pointer_size);
+    let entries = tail(payload, at).chunks_exact(3 * pointer_size);
     if !entries.remainder().is_empty() {
         return Vec::new();
     }

@@ -92,15 +92,16 @@ pub struct Interval {
     pub source: u32,
     /// Interval in force: for time in units of 100 ns, otherwise in counts.
     pub new: u32,
-    /// Interval before; 0 where it is unknown.
-    pub old: u32,
+    /// Interval before, if it is known.
+    pub old: Option<u32>,
 }
 
 impl Interval {
     /// Reads a payload.
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
-        let old = u32_at(payload, 8).unwrap_or_default();
+        // Zero stands for an interval that is not known.
+        let old = u32_at(payload, 8).filter(|old| *old > 0);
         Some(Self {
             source: u32_at(payload, 0)?,
             new: u32_at(payload, 4)?,

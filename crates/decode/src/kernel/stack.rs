@@ -1,6 +1,6 @@
 //! Stacks (group 24): walked at an event, or referred to by a key.
 
-use etwkit_etl::bytes::{i64_at, pointer_at, u32_at};
+use etwkit_etl::bytes::{i64_at, pointer_at, tail, u32_at};
 
 /// Types of these events.
 pub mod opcode {
@@ -63,9 +63,7 @@ const MAX_FRAMES: usize = 1024;
 /// The addresses from `at` to the end, innermost first.
 #[inline]
 pub fn frames(payload: &[u8], at: usize, pointer_size: usize) -> impl Iterator<Item = u64> + '_ {
-    payload
-        .get(at..)
-        .unwrap_or_default()
+    tail(payload, at)
         .chunks_exact(pointer_size)
         .take(MAX_FRAMES)
         .filter_map(move |c| pointer_at(c, 0, pointer_size))

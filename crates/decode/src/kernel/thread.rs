@@ -1,6 +1,6 @@
 //! Thread events (group 5): types 1 to 4 (`Thread_V0_TypeGroup1` and later) and the context switch.
 
-use etwkit_etl::bytes::{Cursor, pointer_at, u16_at, u32_at, utf16_text};
+use etwkit_etl::bytes::{Cursor, pointer_at, tail, u16_at, u32_at, utf16_text};
 
 /// Types of these events.
 pub mod opcode {
@@ -96,14 +96,12 @@ impl Traits {
         let priorities = fifth + 3 * pointer_size + 4;
         // Version 3 without a name ends after three priorities and the flags, and then the name is
         // empty.
-        let name = payload
-            .get(priorities + 4..)
-            .map(|rest| utf16_text(Cursor::new(rest).utf16()));
+        let name = Cursor::new(tail(payload, priorities + 4)).utf16();
         Some(Self {
             affinity: pointer_at(payload, fifth, pointer_size),
             start_address: Some(start_address),
             base_priority: payload.get(priorities).copied(),
-            name: name.unwrap_or_default(),
+            name: utf16_text(name),
         })
     }
 }

@@ -248,6 +248,7 @@ impl<'a> FieldReader<'a> {
     fn field(&mut self, item: &'a Item, depth: usize) -> Option<Field> {
         self.left = self.left.checked_sub(1)?;
         let get = |name: &str| item.attributes.get(name).map(String::as_str);
+        // A field without a name still takes its bytes, so the fields after it keep their places.
         let name = get("name").unwrap_or_default();
         let count = match get("count") {
             None => Count::One,

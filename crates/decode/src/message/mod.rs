@@ -174,7 +174,9 @@ impl Pieces {
             // `%123` in a manifest is insert 12 followed by a 3, as FormatMessage reads it.
             let most = if dialect == Dialect::Manifest { 2 } else { 4 };
             let (number, rest) = behind.split_at(digits.min(most));
-            return self.number(number.parse().unwrap_or_default(), rest);
+            if let Ok(number) = number.parse() {
+                return self.number(number, rest);
+            }
         }
         if let Some(rest) = behind.strip_prefix('%') {
             self.text.push('%');

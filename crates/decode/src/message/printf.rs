@@ -115,11 +115,11 @@ impl Spec {
             flags.0 |= flag;
             rest = rest.get(1..)?;
         }
-        let width = number(&mut rest)?.unwrap_or_default();
+        let width = number(&mut rest)?;
         let precision = match rest.strip_prefix('.') {
             Some(behind) => {
                 rest = behind;
-                Some(number(&mut rest)?.unwrap_or_default().min(MAX_PRECISION))
+                Some(number(&mut rest)?.min(MAX_PRECISION))
             }
             None => None,
         };
@@ -276,16 +276,15 @@ const fn flag_of(letter: char) -> Option<u8> {
     })
 }
 
-/// The digits at the start. The inner `None` means that there are none, the outer one that there
-/// are far too many.
-fn number(rest: &mut &str) -> Option<Option<usize>> {
+/// The number at the start; as in C, no digits mean 0. `None` if there are far too many.
+fn number(rest: &mut &str) -> Option<usize> {
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let (number, behind) = rest.split_at_checked(digits)?;
     *rest = behind;
     if number.is_empty() {
-        return Some(None);
+        return Some(0);
     }
-    number.parse().ok().map(Some)
+    number.parse().ok()
 }
 
 /// `1.5e+02`

@@ -74,14 +74,11 @@ pub(super) fn blocks(text: &'static str, source: Source) -> Vec<Block> {
             .strip_prefix('[')
             .and_then(|rest| rest.strip_suffix(']'))
         {
-            let mut words = heading.split(' ');
-            let (name, guid) = (
-                words.next().unwrap_or_default(),
-                words.next().unwrap_or_default(),
-            );
-            let group = words
-                .next()
-                .and_then(|word| word.strip_prefix("group=")?.parse().ok());
+            let (name, rest) = heading.split_once(' ').unwrap_or((heading, ""));
+            let (guid, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+            let group = rest
+                .strip_prefix("group=")
+                .and_then(|group| group.parse().ok());
             blocks.push(Block {
                 name,
                 guid: Guid::literal(guid),
@@ -182,10 +179,7 @@ impl Block {
             .filter(|row| row.has(id))
             .filter_map(|row| row.version)
             .map(u16::from);
-        known
-            .filter(|known| *known <= version)
-            .max()
-            .unwrap_or_default()
+        known.filter(|known| *known <= version).fold(0, u16::max)
     }
 
     /// True if an event describes a process or image. Only these are known to occur with a header
@@ -210,7 +204,7 @@ impl Block {
             layouts.push(with(row.fields));
             // The longest first: a payload that ends early matches the first layout that it fills.
             for (end, _) in row.fields.rmatch_indices('?') {
-                let cut = row.fields.get(..end).unwrap_or_default();
+                let (cut, _) = row.fields.split_at(end);
                 layouts.push(with(cut.rsplit_once(' ').map_or("", |(kept, _)| kept)));
             }
         }
@@ -282,7 +276,7 @@ impl<'t> Parser<'t> {
         // field refers to it.
         let mut referred: Vec<&str> = Vec::new();
         for name in texts.iter().flat_map(|text| text.split(['[', '(']).skip(1)) {
-            let name = name.split([']', ')']).next().unwrap_or_default();
+            let name = name.split_once([']', ')']).map_or(name, |(name, _)| name);
             let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic());
             if is_name && !referred.contains(&name) {
                 referred.push(name);

@@ -214,12 +214,8 @@ impl Item {
 }
 
 fn names(field: &Field) -> impl Iterator<Item = (u64, &str)> {
-    let entries = field
-        .map
-        .as_ref()
-        .map(|map| map.entries.as_slice())
-        .unwrap_or_default();
-    entries.iter().map(|(value, name)| (*value, &**name))
+    let entries = field.map.iter().flat_map(|map| map.entries.iter());
+    entries.map(|(value, name)| (*value, &**name))
 }
 
 /// Names of the bits that are set; a bit without a name in hexadecimal.
@@ -263,7 +259,7 @@ fn argument(ty: Type, bytes: &[u8]) -> Argument {
         Type::Guid => Argument::Text(
             etwkit_etl::bytes::guid_at(bytes, 0).map_or_else(String::new, |guid| guid.to_string()),
         ),
-        Type::Sid => Argument::Text(sid_text(bytes).unwrap_or_default()),
+        Type::Sid => Argument::Text(sid_text(bytes).unwrap_or_else(|| hex_digits(bytes))),
         Type::Ipv4 => Argument::Text(
             bytes
                 .first_chunk::<4>()

@@ -96,9 +96,8 @@ impl Text {
             // The tag ends with the line: `Queue_c2319`.
             "LINE" => self
                 .tag
-                .rsplit(|c: char| !c.is_ascii_digit())
-                .next()
-                .unwrap_or_default()
+                .rsplit_once(|c: char| !c.is_ascii_digit())
+                .map_or(&*self.tag, |(_, line)| line)
                 .to_owned(),
             // Prefixes of lines, which are columns here.
             _ => String::new(),

@@ -142,7 +142,7 @@ impl<'t> Reader<'t> {
             } else if let Some(rest) = line.strip_prefix("#enumv ") {
                 self.enumeration(rest, budget)?;
             } else if line.starts_with('#') {
-                let found = line.split_whitespace().next().unwrap_or_default();
+                let found = line.split_whitespace().next().unwrap_or(line);
                 return Err(self.lines.wrong("`#typev` or `#enumv`", found));
             } else {
                 self.provider = Some(self.provider(line)?);
@@ -154,10 +154,11 @@ impl<'t> Reader<'t> {
     fn provider(&self, line: &str) -> Result<Provider, Wrong> {
         let (head, comment) = line.split_once("//").unwrap_or((line, ""));
         let mut words = head.split_whitespace();
-        let guid = words.next().unwrap_or_default();
+        let guid = words.next().unwrap_or(head);
         let Ok(guid) = guid.parse() else {
             return Err(self.lines.wrong("a GUID, or `#typev`", guid));
         };
+        // Both are optional and only shown.
         let component = words.next().unwrap_or_default().into();
         let source = comment.trim().strip_prefix("SRC=").unwrap_or_default();
         let source = source.split(" MJ=").next().unwrap_or("").trim().into();
@@ -181,14 +182,12 @@ impl<'t> Reader<'t> {
             .split_once('"')
             .ok_or_else(|| self.lines.wrong("a format in quotation marks", "none"))?;
         let mut words = head.split_whitespace();
-        let (tag, number) = (
-            words.next().unwrap_or_default(),
-            words.next().unwrap_or_default(),
-        );
-        let number: u16 = number.parse().map_err(|_| {
+        let wrong = || {
             self.lines
                 .wrong("tag and number of the message", head.trim())
-        })?;
+        };
+        let (tag, number) = words.next().zip(words.next()).ok_or_else(wrong)?;
+        let number: u16 = number.parse().map_err(|_| wrong())?;
         let (format, comment) = end_of_format(quoted).ok_or_else(|| {
             self.lines
                 .wrong("a quotation mark after the format", "the end of the line")
@@ -237,7 +236,7 @@ impl<'t> Reader<'t> {
 
     /// `NAME`, then `NAME,VALUE` in braces.
     fn enumeration(&mut self, rest: &'t str, budget: &mut Budget) -> Result<(), Wrong> {
-        let name = rest.split_whitespace().next().unwrap_or_default();
+        let name = rest.split_whitespace().next().unwrap_or(rest);
         if !self.lines.next_is("{") {
             return Err(self
                 .lines

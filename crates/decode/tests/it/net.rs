@@ -92,7 +92,7 @@ fn known_layouts_are_read_without_any_description() {
     let step = Step::End {
         query_type: 28,
         status: 9003,
-        results: "::1;".into(),
+        results: Some("::1;".into()),
     };
     assert_eq!(dns, ("a.example".into(), None, step));
     let v4 = [2, 0, 0, 53, 192, 168, 7, 2, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -143,7 +143,18 @@ fn what_the_trace_says_of_an_event_comes_first() {
     let step = Step::End {
         query_type: 1,
         status: 7,
-        results: String::new(),
+        results: Some(String::new()),
+    };
+    assert_eq!(dns, ("b.example".into(), None, step));
+    // An answer that is not in the event is not an empty one.
+    let [status, query_type, name, _] = fields;
+    let mut without = decoder(&[event_info(DNS_CLIENT, 3008, &[status, query_type, name])]);
+    let payload = &payload[..payload.len() - 2];
+    let dns = read_dns(&mut without, &event(DNS_CLIENT, 3008, 0, payload)).unwrap();
+    let step = Step::End {
+        query_type: 1,
+        status: 7,
+        results: None,
     };
     assert_eq!(dns, ("b.example".into(), None, step));
     // A description without the required fields is ignored.

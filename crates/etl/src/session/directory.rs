@@ -5,7 +5,7 @@
 
 use super::load::{Loaded, PREFIX_LEN, decompress_prefix};
 use super::resync::Probe;
-use crate::bytes::i64_at;
+use crate::bytes::{front, i64_at, tail};
 use crate::damage::{Damage, DamageAt, Kind};
 use crate::source::ByteSource;
 use crate::wire::buffer::{BufferHeader, HEADER_LEN, flag};
@@ -170,33 +170,33 @@ impl Scan<'_> {
     }
 
     fn first_time(&self, entry: &BufferEntry) -> Result<i64> {
-        let Probe { source, format, .. } = self.probe;
         // If each buffer belongs to one processor, its first event is its earliest, and one glance
         // is enough.
-        if !self.unordered {
-            let mut head = [0; PREFIX_LEN];
-            let wanted = if entry.header.is_compressed() {
-                PREFIX_LEN
-            } else {
-                PEEK_LEN
-            };
-            let wanted = head.get_mut(..wanted).unwrap_or_default();
-            let len = read(source, entry.offset, wanted)?.min(entry.len as usize);
-            let head = head.get(..len).unwrap_or_default();
-            let time = if entry.header.is_compressed() {
-                decompress_prefix(head, format, PEEK_LEN).and_then(|bytes| peek_time(&bytes))
-            } else {
-                peek_time(head)
-            };
-            if let Some(time) = time {
-                return Ok(time);
-            }
+        if !self.unordered
+            && let Some(time) = self.time_of_first_record(entry)?
+        {
+            return Ok(time);
         }
         // The first record has no readable time: cut the whole buffer.
-        let loaded = Loaded::read(source, entry, format)?;
+        let loaded = Loaded::read(self.probe.source, entry, self.probe.format)?;
         let mut first = i64::MAX;
         loaded.cut(|cut| first = first.min(cut.timestamp), |_| ());
         Ok(first)
+    }
+
+    /// Reads only the start of the buffer.
+    fn time_of_first_record(&self, entry: &BufferEntry) -> Result<Option<i64>> {
+        let Probe { source, format, .. } = self.probe;
+        let len = entry.len as usize;
+        if !entry.header.is_compressed() {
+            let mut head = [0; PEEK_LEN];
+            let head = read(source, entry.offset, &mut head)?;
+            return Ok(peek_time(front(head, len)));
+        }
+        let mut head = [0; PREFIX_LEN];
+        let head = read(source, entry.offset, &mut head)?;
+        let unpacked = decompress_prefix(front(head, len), format, PEEK_LEN);
+        Ok(unpacked.and_then(|bytes| peek_time(&bytes)))
     }
 }
 
@@ -209,12 +209,19 @@ fn peek_time(buffer: &[u8]) -> Option<i64> {
     i64_at(record, kind.time_stamp_at()?)
 }
 
-pub(super) fn read(source: &dyn ByteSource, offset: u64, buf: &mut [u8]) -> Result<usize> {
-    source.read_at(offset, buf).map_err(|source| Error::Io {
+/// Fills `buf` from `offset`; returns its part that the file has.
+pub(super) fn read<'b>(
+    source: &dyn ByteSource,
+    offset: u64,
+    buf: &'b mut [u8],
+) -> Result<&'b [u8]> {
+    let len = buf.len();
+    let got = source.read_at(offset, buf).map_err(|source| Error::Io {
         offset,
-        len: buf.len(),
+        len,
         source,
-    })
+    })?;
+    Ok(front(buf, got))
 }
 
 /// Counts of a file's buffers that describe its health.
@@ -267,7 +274,7 @@ impl BufferCounts {
 /// Number of buffers in the skipped bytes, assuming the average size of the others.
 fn buffers_in(skipped: u64, buffers: &[BufferEntry]) -> u64 {
     // The header buffer may have another size.
-    let others = buffers.get(1..).unwrap_or_default();
+    let others = tail(buffers, 1);
     let bytes = others
         .iter()
         .map(|b| u64::from(b.header.buffer_size))

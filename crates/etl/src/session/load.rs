@@ -3,6 +3,7 @@
 use super::TraceFile;
 use super::directory::{BufferEntry, read};
 use crate::Result;
+use crate::bytes::{front, tail};
 use crate::damage::{Damage, DamageAt, Kind};
 use crate::source::ByteSource;
 use crate::wire::buffer::{HEADER_LEN, MAX_BUFFER_LEN};
@@ -79,18 +80,12 @@ impl<'s> Loaded<'s> {
 
     fn decompressed(stored: &[u8], entry: &BufferEntry, format: u16, truncated: bool) -> Self {
         let end = (entry.header.offset as usize).clamp(HEADER_LEN, MAX_BUFFER_LEN as usize);
-        let header = stored.get(..HEADER_LEN).unwrap_or_default();
         // The header may claim 16 MiB for a few stored bytes. Memory is allocated as data appears,
         // so many of these headers do not cost the memory that they claim.
         let mut out = Vec::with_capacity(end.min(1 << 20));
-        out.extend_from_slice(header);
+        out.extend_from_slice(front(stored, HEADER_LEN));
         out.resize(HEADER_LEN, 0);
-        let result = decompress(
-            stored.get(HEADER_LEN..).unwrap_or_default(),
-            format,
-            &mut out,
-            end,
-        );
+        let result = decompress(tail(stored, HEADER_LEN), format, &mut out, end);
         let lost = end.saturating_sub(out.len()) as u64;
         let damage = (result.is_err() && !truncated).then_some((Kind::Decompression, lost));
         Self {
@@ -165,11 +160,10 @@ fn fetch<'s>(source: &'s dyn ByteSource, entry: &BufferEntry) -> Result<Bytes<'s
     let len = entry.len as usize;
     if let Some(all) = source.mapped() {
         let from = usize::try_from(entry.offset).unwrap_or(usize::MAX);
-        let rest = all.get(from..).unwrap_or_default();
-        return Ok(Bytes::Mapped(rest.get(..len).unwrap_or(rest)));
+        return Ok(Bytes::Mapped(front(tail(all, from), len)));
     }
     let mut bytes = vec![0; len];
-    let got = read(source, entry.offset, &mut bytes)?;
+    let got = read(source, entry.offset, &mut bytes)?.len();
     bytes.truncate(got);
     Ok(Bytes::Owned(bytes))
 }

@@ -18,6 +18,7 @@ use super::load::{self, Bytes};
 use super::{Pass, Session};
 use crate::RawEvent;
 use crate::Result;
+use crate::bytes::tail;
 use crate::damage::{Damage, DamageAt, Kind};
 use crate::wire::record::Cut;
 
@@ -83,7 +84,7 @@ impl Open<'_> {
         visit: &mut impl FnMut(&RawEvent<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let bytes = self.bytes.as_slice();
-        for cut in self.cuts.get(self.next..).unwrap_or_default() {
+        for cut in tail(&self.cuts, self.next) {
             if Key::new(cut.timestamp, self.file, self.buffer) >= limit {
                 break;
             }
@@ -157,7 +158,7 @@ const USUAL_RECORD: usize = 64;
 const AHEAD_BYTES: usize = 4 << 20;
 const AHEAD: std::ops::RangeInclusive<usize> = 2..=64;
 
-/// Buffers that are loaded ahead, by the largest one of the session.
+/// Buffers that are loaded ahead, by the largest one of the session, which has a byte at least.
 fn buffers_ahead(session: &Session) -> usize {
     // Memory use is the decompressed size of a compressed buffer, and the stored size of any other.
     let size = |b: &super::BufferEntry| b.header.offset.max(b.len) as usize;
@@ -166,9 +167,8 @@ fn buffers_ahead(session: &Session) -> usize {
         .iter()
         .flat_map(|file| &file.buffers)
         .map(size)
-        .max()
-        .unwrap_or_default();
-    (AHEAD_BYTES / largest.max(1)).clamp(*AHEAD.start(), *AHEAD.end())
+        .fold(1, usize::max);
+    (AHEAD_BYTES / largest).clamp(*AHEAD.start(), *AHEAD.end())
 }
 
 /// The source of the next buffer.

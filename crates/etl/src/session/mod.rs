@@ -9,6 +9,7 @@ pub use directory::{BufferCounts, BufferEntry};
 
 use std::ops::ControlFlow;
 
+use crate::bytes::{front, i64_at, u16_at};
 use crate::clock::Clock;
 use crate::damage::{Damage, DamageAt};
 use crate::source::ByteSource;
@@ -266,7 +267,7 @@ pub const HEAD_LEN: usize = 8192;
 
 fn open_file(source: Box<dyn ByteSource>, index: usize, damage: &mut Damage) -> Result<TraceFile> {
     let mut head = vec![0; HEAD_LEN];
-    let len = directory::read(&*source, 0, &mut head)?;
+    let len = directory::read(&*source, 0, &mut head)?.len();
     head.truncate(len);
     let (header, t0) = trace_header(&head)?;
     let format = BufferHeader::parse(&head).map_or(0, |b| b.state as u16);
@@ -335,16 +336,16 @@ fn trace_header(head: &[u8]) -> Result<(TraceHeader, i64)> {
             found,
         ));
     };
-    let size = usize::from(crate::bytes::u16_at(record, 4).unwrap_or_default());
+    let size = usize::from(u16_at(record, 4).ok_or_else(short)?);
     let event = RawEvent {
         kind,
-        timestamp: crate::bytes::i64_at(record, 16).unwrap_or_default(),
+        timestamp: i64_at(record, 16).ok_or_else(short)?,
         cpu: 0,
         file: 0,
         buffer: 0,
         position: HEADER_LEN as u32,
         // A size that is too small would hide the header; the fixed part gives its own length.
-        record: record.get(..size.max(32 + 280)).unwrap_or(record),
+        record: front(record, size.max(32 + 280)),
     };
     let header = TraceHeader::parse(event.payload(), kind.pointer_size()).ok_or_else(short)?;
     Ok((header, event.timestamp))

@@ -3,7 +3,7 @@
 use super::directory::read;
 use super::load::{PREFIX_LEN, decompress_prefix};
 use crate::Result;
-use crate::bytes::u32_at;
+use crate::bytes::{front, u32_at};
 use crate::source::ByteSource;
 use crate::wire::buffer::{BufferHeader, HEADER_LEN, MAX_BUFFER_LEN, buffer_type};
 use crate::wire::trace_header::{TraceHeader, mode};
@@ -60,8 +60,8 @@ impl<'s> Probe<'s> {
 
     pub(super) fn header_at(&self, position: u64) -> Result<Option<BufferHeader>> {
         let mut bytes = [0; HEADER_LEN];
-        let len = read(self.source, position, &mut bytes)?;
-        Ok(bytes.get(..len).and_then(BufferHeader::parse))
+        let bytes = read(self.source, position, &mut bytes)?;
+        Ok(BufferHeader::parse(bytes))
     }
 
     /// The size of the buffer at `position`: the size in its header, unless no buffer follows there
@@ -120,16 +120,16 @@ impl<'s> Probe<'s> {
         let mut chunk = vec![0; 1 << 16];
         let mut at = from;
         while at < self.end {
-            let got = read(self.source, at, &mut chunk)?;
+            let bytes = read(self.source, at, &mut chunk)?;
             // The file became shorter while it was read, which a reader of a running recording has
             // to expect.
-            if got == 0 {
+            if bytes.is_empty() {
                 return Ok(true);
             }
-            if !is_all_zero(chunk.get(..got).unwrap_or_default()) {
+            if !is_all_zero(bytes) {
                 return Ok(false);
             }
-            at += got as u64;
+            at += bytes.len() as u64;
         }
         Ok(true)
     }
@@ -139,20 +139,20 @@ impl<'s> Probe<'s> {
         let mut chunk = vec![0; 1 << 16];
         let mut base = from;
         while base + HEADER_LEN as u64 <= self.end && base < to {
-            let got = read(self.source, base, &mut chunk)?;
-            let Some(last) = got.checked_sub(HEADER_LEN) else {
+            let bytes = read(self.source, base, &mut chunk)?;
+            let Some(last) = bytes.len().checked_sub(HEADER_LEN) else {
                 break;
             };
             // A header that straddles the end of the chunk is not tried now: the next chunk starts
             // with the first position that was left out.
             let tried = last / self.grain * self.grain + self.grain;
-            if !is_all_zero(chunk.get(..got).unwrap_or_default()) {
+            if !is_all_zero(bytes) {
                 for at in (0..tried).step_by(self.grain) {
                     let position = base + at as u64;
                     if position >= to {
                         return Ok(None);
                     }
-                    if may_start_buffer(&chunk, at) && self.is_buffer(position)? {
+                    if may_start_buffer(bytes, at) && self.is_buffer(position)? {
                         return Ok(Some(position));
                     }
                 }
@@ -169,8 +169,7 @@ impl<'s> Probe<'s> {
             return Ok(position == self.end);
         }
         let mut bytes = [0; HEADER_LEN];
-        let len = read(self.source, position, &mut bytes)?;
-        let bytes = bytes.get(..len).unwrap_or_default();
+        let bytes = read(self.source, position, &mut bytes)?;
         Ok(is_all_zero(bytes)
             || BufferHeader::parse(bytes).is_some_and(|header| header.is_plausible()))
     }
@@ -179,8 +178,7 @@ impl<'s> Probe<'s> {
     /// be valid, and either the next buffer or both size and session must also match.
     fn is_buffer(&mut self, position: u64) -> Result<bool> {
         let mut head = [0; PREFIX_LEN];
-        let len = read(self.source, position, &mut head)?;
-        let head = head.get(..len).unwrap_or_default();
+        let head = read(self.source, position, &mut head)?;
         let Some(header) = BufferHeader::parse(head).filter(BufferHeader::is_plausible) else {
             return Ok(false);
         };
@@ -206,9 +204,7 @@ impl<'s> Probe<'s> {
         // Any four bytes can look like a size, and each attempt decompresses some hundred bytes:
         // without a limit, a crafted file could keep the scan busy for hours.
         self.decompressions = self.decompressions.saturating_sub(1);
-        let stored = head
-            .get(..(header.buffer_size as usize).min(head.len()))
-            .unwrap_or_default();
+        let stored = front(head, header.buffer_size as usize);
         self.decompressions > 0
             && decompress_prefix(stored, self.format, HEADER_LEN + 8)
                 .is_some_and(|b| starts_with_marker(&b))

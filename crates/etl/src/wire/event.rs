@@ -2,7 +2,7 @@
 
 use super::extended::ExtendedItems;
 use super::message::{MessageParts, message_flag};
-use crate::bytes::{guid_at, u8_at, u16_at, u32_at, u64_at};
+use crate::bytes::{array, tail, u64_at};
 use crate::guid::Guid;
 
 /// The kinds of record headers (`HeaderType`, the third byte of a record).
@@ -272,24 +272,31 @@ pub struct RawEvent<'a> {
 }
 
 impl<'a> RawEvent<'a> {
+    /// Bytes of the header, which no record is shorter than: `record::cut` drops those. The zeros
+    /// after the end are for events that a caller put together.
+    #[inline]
+    fn header<const N: usize>(&self, at: usize) -> [u8; N] {
+        array(self.record, at).unwrap_or([0; N])
+    }
+
     #[inline]
     fn u8(&self, at: usize) -> u8 {
-        u8_at(self.record, at).unwrap_or_default()
+        u8::from_le_bytes(self.header(at))
     }
 
     #[inline]
     fn u16(&self, at: usize) -> u16 {
-        u16_at(self.record, at).unwrap_or_default()
+        u16::from_le_bytes(self.header(at))
     }
 
     #[inline]
     fn u32(&self, at: usize) -> u32 {
-        u32_at(self.record, at).unwrap_or_default()
+        u32::from_le_bytes(self.header(at))
     }
 
     #[inline]
     fn guid(&self, at: usize) -> Guid {
-        guid_at(self.record, at).unwrap_or_default()
+        Guid::from_bytes(self.header(at))
     }
 
     /// Size of a pointer in the payload: 4 or 8.
@@ -400,7 +407,7 @@ impl<'a> RawEvent<'a> {
             level: self.u8(44),
             opcode: self.u8(45),
             task: self.u16(46),
-            keyword: u64_at(self.record, 48).unwrap_or_default(),
+            keyword: u64::from_le_bytes(self.header(48)),
         }
     }
 
@@ -444,7 +451,7 @@ impl<'a> RawEvent<'a> {
         // Without the flag the payload starts right after the header, and its first bytes would be
         // read as an item.
         let present = self.kind.is_manifest() && self.u16(4) & EVENT_FLAG_EXTENDED_INFO != 0;
-        ExtendedItems::new(self.record.get(80..).unwrap_or_default(), present)
+        ExtendedItems::new(tail(self.record, 80), present)
     }
 
     /// Number of PEBS (0 or 1) and PMC words after a kernel header.
@@ -474,14 +481,12 @@ impl<'a> RawEvent<'a> {
         let (pebs, count) = self.counter_words();
         // The PEBS index precedes the counters.
         let start = self.kind.header_len() + 8 * pebs;
-        let words = self
-            .record
+        // A record too short for its counters has none: their number is in doubt, and so is the
+        // place of each.
+        self.record
             .get(start..start + 8 * count)
-            .unwrap_or_default();
-        words
-            .as_chunks::<8>()
-            .0
-            .iter()
+            .into_iter()
+            .flat_map(|words| words.as_chunks::<8>().0)
             .map(|word| u64::from_le_bytes(*word))
     }
 
@@ -489,7 +494,7 @@ impl<'a> RawEvent<'a> {
     #[inline]
     #[must_use]
     pub fn payload(&self) -> &'a [u8] {
-        self.record.get(self.payload_at()..).unwrap_or_default()
+        tail(self.record, self.payload_at())
     }
 
     #[inline]

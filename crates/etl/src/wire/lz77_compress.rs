@@ -2,6 +2,8 @@
 //!
 //! Matches are found by hash chains of limited length. The result depends on the input alone.
 
+use crate::bytes::tail;
+
 /// Maximum distance of a match, in bytes.
 const WINDOW: usize = 1 << 13;
 /// Shortest match.
@@ -62,19 +64,19 @@ impl Compressor {
         let Some(hash) = hash_at(input, at) else {
             return (0, 0);
         };
-        let rest = input.get(at..).unwrap_or_default();
+        let rest = tail(input, at);
         let mut best = (0, 0);
-        let mut candidate = self.heads.get(hash).copied().unwrap_or(0);
+        let mut candidate = self.heads.get(hash);
         for _ in 0..CHAIN_LEN {
-            let Some(from) = (candidate as usize)
-                .checked_sub(1)
+            let Some(from) = candidate
+                .and_then(|after| (*after as usize).checked_sub(1))
                 .filter(|from| at - from <= WINDOW)
             else {
                 break;
             };
             // A candidate that differs where the best match ended cannot be longer.
             if input.get(from + best.0) == rest.get(best.0) {
-                let length = common_len(input.get(from..).unwrap_or_default(), rest);
+                let length = common_len(tail(input, from), rest);
                 if length > best.0 {
                     best = (length, at - from);
                 }
@@ -82,7 +84,7 @@ impl Compressor {
                     break;
                 }
             }
-            let next = self.previous.get(from % WINDOW).copied().unwrap_or(0);
+            let next = self.previous.get(from % WINDOW);
             if next >= candidate {
                 break; // overwritten by a position that came around the window
             }
@@ -125,11 +127,7 @@ fn common_len(a: &[u8], b: &[u8]) -> usize {
         }
         len += 8;
     }
-    let rest = a
-        .get(len..)
-        .unwrap_or_default()
-        .iter()
-        .zip(b.get(len..).unwrap_or_default());
+    let rest = tail(a, len).iter().zip(tail(b, len));
     len + rest.take_while(|(x, y)| x == y).count()
 }
 
@@ -233,8 +231,10 @@ impl<'o> Items<'o> {
     /// the end of the input for the end.
     fn finish(mut self) {
         let free = 32 - self.count;
-        self.flags = self.flags.checked_shl(free).unwrap_or(0)
-            | u32::MAX.checked_shr(self.count).unwrap_or(0);
+        // In 64 bits, since the word is empty (`free` is 32) after each 32 items.
+        let used = u64::from(self.flags) << free;
+        let unused = u64::from(u32::MAX) >> self.count;
+        self.flags = (used | unused) as u32;
         self.write_flags();
     }
 }

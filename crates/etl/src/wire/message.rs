@@ -41,6 +41,8 @@ impl MessageParts {
     /// Reads the parts that the flags announce.
     #[must_use]
     pub fn parse(record: &[u8]) -> Self {
+        // Both callers have the fixed bytes, and `record::cut` drops a record that ends inside of a
+        // part. So nothing here is read past the end, and a zero stands for no part.
         let flags = u16_at(record, 6).unwrap_or_default();
         let mut parts = Self {
             end: HeaderKind::Message.header_len(),

@@ -46,6 +46,8 @@ impl Cut {
             file,
             buffer: number,
             position: self.position,
+            // A cut belongs to the buffer that it was found in, so the range always exists. A
+            // branch for an error would cost time with each event.
             record: buffer
                 .get(start..start + usize::from(self.len))
                 .unwrap_or_default(),
@@ -64,13 +66,13 @@ fn structured(bytes: &[u8], position: usize) -> Option<Cut> {
     let time_at = kind.time_stamp_at()?;
     // Kernel headers start with the version word and have the size after the marker; all others
     // start with the size.
-    let len = u16_at(bytes, if kind.is_kernel() { 4 } else { 0 }).unwrap_or_default();
+    let len = u16_at(bytes, if kind.is_kernel() { 4 } else { 0 })?;
     // The check of the minimum length ensures that a `RawEvent` is at least as long as its header,
     // and that the loop advances.
     if usize::from(len) < kind.header_len() || usize::from(len) > bytes.len() {
         return None;
     }
-    let timestamp = i64_at(bytes, time_at).unwrap_or_default();
+    let timestamp = i64_at(bytes, time_at)?;
     Some(Cut {
         timestamp,
         position: position as u32,
@@ -110,14 +112,11 @@ fn rare(bytes: &[u8], previous: i64) -> Rare {
             Rare::Broken
         }
         // Timed, error and future kinds: old ones of the kernel have the size in the second word.
-        MARKER_EVENT => {
-            let len = if kind >= 0x0A {
-                first
-            } else {
-                usize::from(u16_at(bytes, 4).unwrap_or_default())
-            };
-            skip(len, 8, bytes)
-        }
+        MARKER_EVENT if kind >= 0x0A => skip(first, 8, bytes),
+        MARKER_EVENT => match u16_at(bytes, 4) {
+            Some(len) => skip(len.into(), 8, bytes),
+            None => Rare::Broken,
+        },
         MARKER_ULONG_TIME => skip(first, 16, bytes),
         // Bit 7 clear: a WNODE, whose first word is its size; 0 is unused space.
         marker if marker & 0x80 == 0 && word == 0 => Rare::End,
@@ -135,7 +134,9 @@ fn skip(len: usize, least: usize, bytes: &[u8]) -> Rare {
 }
 
 fn message(bytes: &[u8], previous: i64) -> Rare {
-    let len = u16_at(bytes, 0).unwrap_or_default();
+    let Some(len) = u16_at(bytes, 0) else {
+        return Rare::Broken;
+    };
     let Some(record) = bytes
         .get(..usize::from(len))
         .filter(|r| r.len() >= HeaderKind::Message.header_len())
@@ -184,7 +185,9 @@ pub fn cut(
     // has none, and 0 keeps it before the others.
     let mut previous = 0;
     loop {
-        let bytes = buffer.get(position..end).unwrap_or_default();
+        let Some(bytes) = buffer.get(position..end) else {
+            return;
+        };
         // Kept apart from the rare records, so that the numbers of an event stay in registers. With
         // one type for both they go to memory and back, which was a third of the time of a pass.
         let cut = match structured(bytes, position) {

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::options::{SessionOptions, Style};
+use crate::bytes::tail;
 use crate::clock::Clock;
 use crate::wire::buffer::{BufferHeader, HEADER_LEN, flag};
 use crate::wire::lz77_compress::Compressor;
@@ -96,7 +97,7 @@ impl<W: Write> BufferSink<W> {
         header.sequence_number = self.sequence_number;
         header.time_stamp = match self.style {
             Style::Raw => now,
-            Style::Merged => self.clock.filetime(now),
+            Style::Merged => self.clock.filetime(now).unwrap_or(self.clock.start),
         };
         if self.compress(buffer) {
             header.state = STATE_COMPRESSED;
@@ -128,10 +129,7 @@ impl<W: Write> BufferSink<W> {
             return false;
         };
         self.compressed.clear();
-        compressor.compress(
-            buffer.bytes.get(HEADER_LEN..).unwrap_or_default(),
-            &mut self.compressed,
-        );
+        compressor.compress(tail(&buffer.bytes, HEADER_LEN), &mut self.compressed);
         HEADER_LEN + self.compressed.len() < self.template.buffer_size as usize
     }
 }

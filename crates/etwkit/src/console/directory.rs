@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
-use etwkit_base::path::split_typed;
+use etwkit_base::path::{name_of, split_typed};
 use etwkit_compat::console::path;
 use etwkit_sql::Cancel;
 use etwkit_sql::filter::TextFilter;
@@ -49,7 +49,7 @@ pub(super) fn list(words: &[String], printer: &mut Printer<'_>) -> anyhow::Resul
         &mut entries,
     )?;
     entries.retain(|entry| {
-        let name = entry.path.file_name().unwrap_or_default().to_string_lossy();
+        let name = name_of(&entry.path);
         filter.matches(Some(&name))
     });
     if by_date {
@@ -147,12 +147,11 @@ fn size(extract: &Path) -> u64 {
         .sum()
 }
 
-/// Formats a time of this machine.
+/// Formats a time of this machine. Times before 1970 are shown as its start.
 fn time(time: SystemTime) -> String {
     let since = time
         .duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_secs();
+        .map_or(0, |since| since.as_secs());
     let filetime = since
         .saturating_mul(10_000_000)
         .saturating_add(UNIX_EPOCH_FILETIME);

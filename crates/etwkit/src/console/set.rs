@@ -219,13 +219,11 @@ fn trace_of(named: &Path) -> anyhow::Result<PathBuf> {
     let file = extract.manifest().source.files.first();
     // A name without folders, even if the manifest has some.
     let name = file.map(|file| file.archive.as_ref().unwrap_or(&file.name));
-    let name = name
-        .and_then(|name| Path::new(name).file_name())
-        .unwrap_or_default();
+    let name = name.and_then(|name| Path::new(name).file_name());
     // The folder of the extract, and the folder above it.
     let folders = named.ancestors().skip(1).take(2);
     let mut traces = folders
-        .map(|folder| folder.join(name))
+        .filter_map(|folder| Some(folder.join(name?)))
         .filter(|path| path.is_file());
     traces.next().with_context(|| {
         format!(

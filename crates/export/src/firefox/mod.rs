@@ -216,7 +216,8 @@ impl Profile<'_> {
         };
         // `symbolicated` and `symbolicationNotSupported` keep the profiler from asking a symbol
         // server for names that the profile has. Without samples the interval is the usual one of
-        // Windows, 1 ms, since the format requires one.
+        // Windows, 1 ms, since the format requires one. It also requires a start, which is
+        // 1970 where it is not known.
         format!(
             "\"meta\":{{\"preprocessedProfileVersion\":60,\"version\":31,\"processType\":0,\"stackwalk\":1,\n\
              \"product\":{},\"importedFrom\":\"etwkit {}\",\"platform\":\"Windows\",\"interval\":{},\"startTime\":{},\n\

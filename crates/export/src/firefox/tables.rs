@@ -7,6 +7,7 @@ use etwkit_base::path::file_name;
 use etwkit_sql::frames::TraceFrames;
 
 use crate::json::text;
+use crate::stacks::method_name;
 use crate::{Error, Result};
 
 /// The tables, in the order in which their rows were first needed. They grow with distinct stacks.
@@ -172,9 +173,7 @@ impl Functions {
                     .or_else(|| frames.module(*frame))
                     .map(str::to_owned);
                 let file = module.map(|path| place(&path, &mut functions.files, &mut paths));
-                functions
-                    .names
-                    .push(frames.method_or_offset(*frame).unwrap_or_default());
+                functions.names.push(method_name(frames, *frame));
                 functions.file_of.push(file);
                 functions.names.len() - 1
             });

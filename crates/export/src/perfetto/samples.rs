@@ -8,6 +8,7 @@ use super::packets::{
 };
 use crate::Result;
 use crate::protobuf::Message;
+use crate::stacks::method_name;
 use crate::timeline::{Sample, Scene, Used};
 
 // Fields of `InternedData`.
@@ -96,7 +97,7 @@ impl Stacks {
             .and_then(|name| i32::try_from(name).ok())
             .unwrap_or(-1);
         if self.names.add(name) {
-            let text = frames.method_or_offset(frame).unwrap_or_default();
+            let text = method_name(frames, frame);
             data = data.message(FUNCTION_NAMES, &interned(number(name), &text));
         }
         // A frame of a mapping needs its offset in it; code that was compiled at run time has no

@@ -32,7 +32,7 @@ fn rgb(hue: i32, saturation: i32, lightness: i32) -> [u8; 3] {
         let place = (offset * 30 + hue) % 360;
         let slope = (place - 90).min(270 - place).clamp(-30, 30);
         let part = lightness * 100 - reach * slope / 30;
-        u8::try_from(part * 255 / 10_000).unwrap_or_default()
+        (part * 255 / 10_000).clamp(0, 255) as u8
     })
 }
 

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
+use etwkit_etl::bytes::tail;
 use zip::result::ZipError;
 use zip::{CompressionMethod, SUPPORTED_COMPRESSION_METHODS, ZipArchive};
 
@@ -109,7 +110,7 @@ fn doubles(file: File, start: u64) -> io::Result<HashSet<Vec<u8>>> {
     // The directory is parsed by hand, because the library has already merged the members with one
     // path.
     while file.read_exact(&mut fixed).is_ok() && fixed.starts_with(b"PK\x01\x02") {
-        let mut lengths = fixed.get(LENGTHS..).unwrap_or_default().chunks_exact(2);
+        let mut lengths = tail(&fixed, LENGTHS).chunks_exact(2);
         let mut next = || {
             lengths
                 .next()

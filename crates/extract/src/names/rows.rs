@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use etwkit_symbols::Symbol;
 use etwkit_symbols::portable::SourceLine;
 use etwkit_trace::derive::TableSource;
-use etwkit_trace::derive::columns::{Get, int32, int64, text};
+use etwkit_trace::derive::columns::{Get, int32, int64, text, whole_int64};
 use etwkit_trace::sink::SinkError;
 use etwkit_trace::table::{Columns, Frame, Method, Row};
 
@@ -201,14 +201,14 @@ const COLUMNS_OF_FRAME: [&str; 7] = [
 /// Frames from number `first` on. Extracts of earlier versions have no lines.
 fn old_frames(batch: &RecordBatch, first: usize) -> Result<Vec<Frame>, SinkError> {
     let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
-    let (address, method) = (int64(batch, "address")?, int32(batch, "method_id")?);
+    let (addresses, method) = (whole_int64(batch, "address")?, int32(batch, "method_id")?);
     let (file, inlined) = (text(batch, "source_file").ok(), text(batch, "inlined").ok());
     let line = int32(batch, "line").ok();
-    let frame = |row| Frame {
+    let frame = |(row, address): (usize, &i64)| Frame {
         frame_id: (first + row) as i32,
         module_id: module.get(row),
         rva: rva.get(row),
-        address: address.get(row).unwrap_or_default(),
+        address: *address,
         method_id: method.get(row),
         source_file: file.and_then(|file| file.get(row)).map(str::to_owned),
         line: line.and_then(|line| line.get(row)),
@@ -216,5 +216,5 @@ fn old_frames(batch: &RecordBatch, first: usize) -> Result<Vec<Frame>, SinkError
             .and_then(|inlined| inlined.get(row))
             .map(str::to_owned),
     };
-    Ok((0..batch.num_rows()).map(frame).collect())
+    Ok(addresses.iter().enumerate().map(frame).collect())
 }

@@ -224,7 +224,7 @@ impl AllWanted {
                 let module_id = names.len() as i32;
                 let image = || {
                     let size = size.get(row).and_then(|size| u32::try_from(size).ok())?;
-                    let stamp = stamp.get(row).unwrap_or_default().cast_unsigned();
+                    let stamp = stamp.get(row)?.cast_unsigned();
                     // The image is searched only if the trace names no symbol file. If the trace
                     // names one by a text that cannot be a file name, another file must not be used
                     // for it.
@@ -351,9 +351,10 @@ fn is_true(of_method: &[bool], method: Option<i32>) -> bool {
     known.is_some_and(|is_true| *is_true)
 }
 
-/// The identity that a row contains: name, GUID and age of a symbol file.
+/// The identity that a row contains: name, GUID and age of a symbol file. Without an age there is
+/// none, since age 0 would be another file.
 fn identity_of(row: (Option<&str>, Option<&str>, Option<i32>)) -> Option<Identity> {
     let (name, guid, age) = row;
     let guid = guid?.parse::<Guid>().ok()?;
-    Identity::new(name?, guid, age.unwrap_or_default().cast_unsigned())
+    Identity::new(name?, guid, age?.cast_unsigned())
 }

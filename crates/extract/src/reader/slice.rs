@@ -81,7 +81,7 @@ impl TableFile {
             });
         }
         // The file is closed: small ones are read once.
-        let mut all = vec![0; usize::try_from(length).unwrap_or(0)];
+        let mut all = vec![0; length as usize];
         let read = source
             .read_at(self.offset, &mut all)
             .map_err(StoreError::io("read", &self.path))?;

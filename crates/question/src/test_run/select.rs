@@ -87,18 +87,12 @@ impl Test {
     /// Returns its time: the time of its first file.
     #[must_use]
     pub fn performed_at(&self) -> NaiveDateTime {
-        self.files
-            .first()
-            .map(|file| file.performed_at)
-            .unwrap_or_default()
+        time_of(self.files.first())
     }
 
     /// Returns the time of its last file.
     fn last_file_at(&self) -> NaiveDateTime {
-        self.files
-            .last()
-            .map(|file| file.performed_at)
-            .unwrap_or_default()
+        time_of(self.files.last())
     }
 
     /// Returns the time between its first and its last file.
@@ -132,20 +126,19 @@ impl TestRun {
     /// Returns the time of the first test.
     #[must_use]
     pub fn start(&self) -> NaiveDateTime {
-        self.tests
-            .first()
-            .map(Test::performed_at)
-            .unwrap_or_default()
+        time_of(self.tests.first().and_then(|test| test.files.first()))
     }
 
     /// Returns the time of the last test.
     #[must_use]
     pub fn end(&self) -> NaiveDateTime {
-        self.tests
-            .last()
-            .map(Test::performed_at)
-            .unwrap_or_default()
+        time_of(self.tests.last().and_then(|test| test.files.first()))
     }
+}
+
+/// Returns the time of the first or last file of a test or test run, which always has one.
+fn time_of(file: Option<&TestFile>) -> NaiveDateTime {
+    file.map(|file| file.performed_at).unwrap_or_default()
 }
 
 /// Heading of the options that choose tests.

@@ -286,8 +286,8 @@ impl Question for MemoryRequest {
 /// Name and id of a process.
 type Process = (Option<String>, Option<i64>);
 
-/// Returns the process of each row and its committed memory.
-fn processes(table: &dyn Table) -> impl Iterator<Item = (Process, i64)> {
+/// Returns the process of each row and its committed memory, if that is known.
+fn processes(table: &dyn Table) -> impl Iterator<Item = (Process, Option<i64>)> {
     (0..table.len()).map(|row| {
         // Numbers of these rows are whole ones, all of which JSON has.
         let record = table.record(row).unwrap_or_default();
@@ -296,10 +296,7 @@ fn processes(table: &dyn Table) -> impl Iterator<Item = (Process, i64)> {
             .get("process")
             .and_then(serde_json::Value::as_str)
             .map(str::to_owned);
-        (
-            (name, whole("pid")),
-            whole("commit_bytes").unwrap_or_default(),
-        )
+        ((name, whole("pid")), whole("commit_bytes"))
     })
 }
 
@@ -309,7 +306,11 @@ fn commits(answer: Option<&(&TraceInfo, &mut Answer)>) -> HashMap<Process, i64> 
         .into_iter()
         .flat_map(|(_, answer)| &answer.parts)
         .map(|part| part.table.as_ref());
-    tables.flat_map(processes).collect()
+    // Compared as 0, memory that one of the two does not know would be a difference.
+    tables
+        .flat_map(processes)
+        .filter_map(|(process, bytes)| Some((process, bytes?)))
+        .collect()
 }
 
 const OF_PROCESSES: Recorded = Recorded::rows(

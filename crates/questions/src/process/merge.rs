@@ -119,11 +119,9 @@ pub(super) fn together(
     }
     let recordings: Vec<(&TraceInfo, &[ProcessRow])> =
         infos.iter().zip(lists.iter().map(Vec::as_slice)).collect();
-    let first = infos
-        .iter()
-        .map(|info| info.start_filetime)
-        .min()
-        .unwrap_or_default();
+    let Some(first) = infos.iter().map(|info| info.start_filetime).min() else {
+        return Vec::new();
+    };
     let listed = |MergedProcess { recording, row }: MergedProcess| {
         let start = infos
             .get(recording)

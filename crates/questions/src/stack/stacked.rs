@@ -58,9 +58,9 @@ pub(crate) fn with_stacks<R>(
         let (trace, id) = (frames.trace(0)?, i32::try_from(stack_id(row)?).ok()?);
         Some(trace.stack(id).map(|frame| trace.text(frame)).collect())
     };
-    let stacked = |row: R| Stacked {
-        stack: stack(&row).unwrap_or_default(),
-        row,
+    let stacked = |row: R| match stack(&row) {
+        Some(stack) => Stacked { row, stack },
+        None => Stacked::without(row),
     };
     Ok(rows.into_iter().map(stacked).collect())
 }

@@ -44,32 +44,32 @@ CROSS JOIN (SELECT coalesce(sum(cpu_ns) FILTER (WHERE {TRACING}), 0) AS tracing_
 }
 
 fn lines(whole: &OfTrace) -> Vec<Line> {
-    let (events, bytes) = (
-        whole.events.unwrap_or_default(),
-        whole.record_bytes.unwrap_or_default(),
-    );
     // A trace of a single event has no length.
     let per_second = |number: i64| (number as f64 / whole.seconds.max(1e-9)).round() as i64;
-    let mut all = vec![
-        Line::new("The trace: ")
-            .whole(events)
-            .words(" events, ")
-            .value(Megabytes, bytes)
-            .words(" MB; ")
-            .whole(per_second(events))
-            .words(" events and ")
-            .value(Bytes, per_second(bytes))
-            .words(" a second"),
-    ];
+    let mut all = Vec::new();
+    if let Some((events, bytes)) = whole.events.zip(whole.record_bytes) {
+        all.push(
+            Line::new("The trace: ")
+                .whole(events)
+                .words(" events, ")
+                .value(Megabytes, bytes)
+                .words(" MB; ")
+                .whole(per_second(events))
+                .words(" events and ")
+                .value(Bytes, per_second(bytes))
+                .words(" a second"),
+        );
+    }
     let lost = Line::new("Lost: ")
         .whole(whole.lost_events)
         .words(" events, ")
         .whole(whole.lost_buffers);
-    let silent = whole.silent_seconds.unwrap_or_default();
-    all.push(
-        lost.words(" buffers; seconds without any event: ")
+    all.push(match whole.silent_seconds {
+        Some(silent) => lost
+            .words(" buffers; seconds without any event: ")
             .whole(silent),
-    );
+        None => lost.words(" buffers"),
+    });
     if let Some((cost, cpu)) = whole.tracing_ns.zip(whole.cpu_ns.filter(|cpu| *cpu > 0)) {
         let line = Line::new("Tracing cost: ")
             .value(Milliseconds, cost)

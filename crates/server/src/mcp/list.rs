@@ -21,5 +21,5 @@ pub(crate) fn all(with_etwanalyzer: bool) -> Vec<Tool> {
 pub fn tools_as_json(with_etwanalyzer: bool) -> Value {
     let listed: Vec<Listed> = all(with_etwanalyzer).iter().map(Tool::listed).collect();
     // Texts and schemas can always be written.
-    serde_json::to_value(listed).unwrap_or_default()
+    serde_json::to_value(listed).unwrap_or(Value::Null)
 }

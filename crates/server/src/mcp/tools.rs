@@ -434,7 +434,7 @@ fn sql(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
         .iter()
         .map(|field| field.name().clone())
         .collect();
-    let cell = |(name, cell)| reply::cell(name, serde_json::to_value(cell).unwrap_or_default());
+    let cell = |(name, cell)| reply::cell(name, serde_json::to_value(cell).unwrap_or(Value::Null));
     let row = |at: usize| -> Value {
         rows.rows.get(at).map_or(Value::Null, |row| {
             names

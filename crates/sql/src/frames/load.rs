@@ -174,12 +174,14 @@ fn fill_frames(trace: &mut TraceFrames, rows: usize, batch: &RecordBatch, trace_
         identity: 0,
     };
     for row in rows_of(batch, trace_id) {
-        if let Some(frame) = place(&mut trace.frames, rows, batch, row, empty) {
+        // A frame without an address is damage, and counts as missing.
+        let frame = place(&mut trace.frames, rows, batch, row, empty);
+        if let Some((frame, address)) = frame.zip(int64(batch, 4, row)) {
             *frame = Frame {
                 module: int32(batch, 1, row).unwrap_or(-1),
                 method: int32(batch, 2, row).unwrap_or(-1),
                 rva: int64(batch, 3, row),
-                address: int64(batch, 4, row).unwrap_or_default(),
+                address,
                 identity: 0,
             };
         }

@@ -310,7 +310,7 @@ impl Argument {
     }
 
     fn length(&self, row: usize) -> u128 {
-        at(&self.lengths, row).copied().unwrap_or(0).into()
+        at(&self.lengths, row).map_or(0, |length| u128::from(*length))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use etwkit_etl::bytes::Cursor;
+use etwkit_etl::bytes::{Cursor, front, tail};
 use rustc_hash::FxHashMap;
 
 use super::Pdb;
@@ -152,9 +152,9 @@ impl CompilandSymbols {
     fn publics_at(&self, start: Option<u32>) -> &[Named] {
         let Some(start) = start else { return &[] };
         let first = self.publics.partition_point(|public| public.start < start);
-        let rest = self.publics.get(first..).unwrap_or_default();
-        let count = rest.iter().take_while(|public| public.start == start);
-        rest.get(..count.count()).unwrap_or_default()
+        let rest = tail(&self.publics, first);
+        let same = rest.iter().take_while(|public| public.start == start);
+        front(rest, same.count())
     }
 }
 
@@ -179,14 +179,12 @@ impl Reader<'_> {
     ) -> Result<()> {
         let bytes = msf.stream(compiland.stream)?;
         let usize_of = |len: u32| usize::try_from(len).unwrap_or(usize::MAX);
-        let symbols = bytes
-            .get(..usize_of(compiland.symbols_len))
-            .unwrap_or(&bytes);
+        let symbols = front(&bytes, usize_of(compiland.symbols_len));
         let lines_at =
             usize_of(compiland.symbols_len).saturating_add(usize_of(compiland.old_lines_len));
-        let lines = bytes.get(lines_at..).unwrap_or_default();
-        let lines = Lines::read(lines.get(..usize_of(compiland.lines_len)).unwrap_or(lines));
-        let symbols = symbols.get(SIGNATURE_LEN..).unwrap_or_default();
+        let lines = tail(&bytes, lines_at);
+        let lines = Lines::read(front(lines, usize_of(compiland.lines_len)));
+        let symbols = tail(symbols, SIGNATURE_LEN);
         let is_short = bytes.len() < usize_of(compiland.symbols_len);
         let first = self.found.functions.len();
         let mut read = |reader: &mut Self, lengths| {
@@ -225,7 +223,7 @@ impl Reader<'_> {
     /// Gives their lines to public symbols whose object file has lines but no functions, as
     /// assemblers write them.
     fn lines_of_publics(&mut self, number: usize, lines: &Lines<'_>, first: usize) {
-        let functions = self.found.functions.get(first..).unwrap_or_default();
+        let functions = tail(&self.found.functions, first);
         let mut covered: Vec<(u32, u32)> = functions
             .iter()
             .map(|function| (function.start, function.start.saturating_add(function.len)))
@@ -280,8 +278,8 @@ impl Reader<'_> {
             let rows = self.found.writer.rows(rows);
             // Of several public symbols at one address any may be the one that is taken.
             if let Some(start) = self.found.publics.get(nth).map(|public| public.start) {
-                let same = self.found.publics.get_mut(..=nth).unwrap_or_default();
-                same.iter_mut()
+                let to_this = self.found.publics.iter_mut().take(nth + 1);
+                to_this
                     .rev()
                     .take_while(|public| public.start == start)
                     .for_each(|public| public.rows = rows);
@@ -305,16 +303,23 @@ impl Reader<'_> {
         let Some(at) = lines.file_name(place.file) else {
             return (None, place.line);
         };
-        let number = self.files.entry(at).or_insert_with(|| {
-            let rest = usize::try_from(at)
-                .ok()
-                .and_then(|at| self.dbi.names.get(at..))
-                .unwrap_or_default();
-            self.found
-                .writer
-                .string(&String::from_utf8_lossy(Cursor::new(rest).ansi()))
-        });
-        (Some(*number), place.line)
+        let number = self.file(at);
+        (number, place.line)
+    }
+
+    /// Number of a file's name by its offset in the string table; `None` if the table ends before
+    /// the offset, as of a damaged file.
+    fn file(&mut self, at: u32) -> Option<u32> {
+        if let Some(number) = self.files.get(&at) {
+            return Some(*number);
+        }
+        let name = Cursor::new(tail(&self.dbi.names, at as usize)).ansi();
+        if name.is_empty() {
+            return None;
+        }
+        let number = self.found.writer.string(&String::from_utf8_lossy(name));
+        self.files.insert(at, number);
+        Some(number)
     }
 }
 
@@ -464,7 +469,7 @@ impl Inlinees<'_, '_, '_> {
                             self.lengths,
                             &mut ranges,
                         );
-                        let own = ranges.get(first..).unwrap_or_default();
+                        let own = tail(&ranges, first);
                         let is_beyond = own.iter().any(|range| range.end > function.len);
                         overruns += usize::from(is_ambiguous && is_beyond);
                     }
@@ -517,7 +522,7 @@ impl Inlinees<'_, '_, '_> {
         let found = &mut self.reader.found;
         let rows = rows
             .into_iter()
-            .map(|(offset, range)| (offset, frames.get(range).unwrap_or_default()));
+            .filter_map(|(offset, range)| Some((offset, frames.get(range)?)));
         let rows = found.writer.rows(rows);
         let contribution = self.reader.dbi.contribution(start);
         // If the linker folded several functions into one, the function of the object file that it
@@ -574,6 +579,8 @@ impl Inlinees<'_, '_, '_> {
         let local = *ids.get(usize::try_from(nth).ok()?)?;
         let compiland = self.compiland_of(*name)?;
         if !self.reader.exports.contains_key(&compiland) {
+            // Without exports if they cannot be read, so that they are not read again for each call.
+            // The inlined function then stays without a name.
             let exports = self.exports_of(compiland).unwrap_or_default();
             self.reader.exports.insert(compiland, exports);
         }

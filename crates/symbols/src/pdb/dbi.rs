@@ -5,7 +5,7 @@
 //! sources and the LLVM documentation.
 
 use etwkit_etl::Guid;
-use etwkit_etl::bytes::{Cursor, u16_at, u32_at};
+use etwkit_etl::bytes::{Cursor, front, tail, u16_at, u32_at};
 
 use super::streams::Streams;
 use crate::table::Moves;
@@ -30,7 +30,7 @@ const MACHINE_X86: u16 = 0x14C;
 /// without debug information have only the first.
 pub(super) fn identity(msf: &mut Streams<'_>) -> Result<(Guid, u32)> {
     let info = msf.part(INFO_STREAM, 0, 28)?;
-    let mut cursor = Cursor::new(info.get(8..).unwrap_or_default());
+    let mut cursor = Cursor::new(tail(&info, 8));
     let (Some(age), Some(guid)) = (cursor.u32(), cursor.guid()) else {
         return Err(Error::damaged(
             "PDB information",
@@ -86,13 +86,10 @@ pub(super) struct Dbi {
 impl Dbi {
     pub(super) fn read(msf: &mut Streams<'_>) -> Result<Self> {
         let bytes = msf.stream(DBI_STREAM)?;
-        let Some(header) = bytes.get(..DBI_HEADER_LEN) else {
+        let Some((header, rest)) = bytes.split_at_checked(DBI_HEADER_LEN) else {
             return Err(Error::Unsupported("it has no debug information"));
         };
-        let mut parts = Parts {
-            header,
-            rest: bytes.get(DBI_HEADER_LEN..).unwrap_or_default(),
-        };
+        let mut parts = Parts { header, rest };
         let compilands = parts.take(24)?;
         let contributions = parts.take(28)?;
         let section_map = parts.take(32)?;
@@ -195,23 +192,23 @@ impl<'a> Parts<'a> {
 
 /// Reads until the list becomes invalid; the compilands before that are used.
 fn compilands(bytes: &[u8]) -> Vec<Compiland> {
-    let mut found = Vec::new();
     let mut cursor = Cursor::new(bytes);
-    while let Some(fixed) = cursor.take(64) {
-        let number = |at| u32_at(fixed, at).unwrap_or_default();
-        let name = String::from_utf8_lossy(cursor.ansi()).into_owned();
-        // The second name is the name of the library or object file, which is not used here.
-        cursor.ansi();
-        cursor.take(cursor.position().wrapping_neg() % 4);
-        found.push(Compiland {
-            stream: u16_at(fixed, 34).unwrap_or(NO_STREAM),
-            symbols_len: number(36),
-            old_lines_len: number(40),
-            lines_len: number(44),
-            name,
-        });
-    }
-    found
+    std::iter::from_fn(|| compiland(&mut cursor)).collect()
+}
+
+fn compiland(cursor: &mut Cursor<'_>) -> Option<Compiland> {
+    let fixed = cursor.take(64)?;
+    let name = String::from_utf8_lossy(cursor.ansi()).into_owned();
+    // The second name is the name of the library or object file, which is not used here.
+    cursor.ansi();
+    cursor.take(cursor.position().wrapping_neg() % 4);
+    Some(Compiland {
+        stream: u16_at(fixed, 34)?,
+        symbols_len: u32_at(fixed, 36)?,
+        old_lines_len: u32_at(fixed, 40)?,
+        lines_len: u32_at(fixed, 44)?,
+        name,
+    })
 }
 
 fn contributions(bytes: &[u8], sections: &[Section]) -> Vec<Contribution> {
@@ -233,12 +230,7 @@ fn contributions(bytes: &[u8], sections: &[Section]) -> Vec<Contribution> {
             compiland,
         })
     };
-    let mut found: Vec<Contribution> = bytes
-        .get(4..)
-        .unwrap_or_default()
-        .chunks_exact(len)
-        .filter_map(one)
-        .collect();
+    let mut found: Vec<Contribution> = tail(bytes, 4).chunks_exact(len).filter_map(one).collect();
     found.sort_by_key(|it| it.start_rva);
     // Binary search needs disjoint pieces; in a damaged file they may overlap.
     found.dedup_by_key(|it| it.start_rva);
@@ -251,19 +243,19 @@ fn contributions(bytes: &[u8], sections: &[Section]) -> Vec<Contribution> {
 
 fn sections(bytes: &[u8]) -> Vec<Section> {
     let one = |header: &[u8; 40]| {
-        let number = |at| u32_at(header, at).unwrap_or_default();
-        Section {
-            rva: number(12),
-            len: number(8),
-            is_code: number(36) & EXECUTABLE != 0,
-        }
+        Some(Section {
+            rva: u32_at(header, 12)?,
+            len: u32_at(header, 8)?,
+            is_code: u32_at(header, 36)? & EXECUTABLE != 0,
+        })
     };
+    // Symbols refer to a section by its number, so none is left out between others.
     bytes
         .as_chunks::<40>()
         .0
         .iter()
         .take(MAX_SECTIONS)
-        .map(one)
+        .map_while(one)
         .collect()
 }
 
@@ -281,15 +273,15 @@ fn sections_of_native_image(map: &[u8]) -> Vec<Section> {
     const ABSOLUTE: u16 = 0x200;
     let mut sections = Vec::new();
     let mut rva = PAGE;
-    for (number, entry) in (1..).zip(map.get(4..).unwrap_or_default().as_chunks::<20>().0) {
-        let flags = u16_at(entry, 0).unwrap_or_default();
+    for (number, entry) in (1..).zip(tail(map, 4).as_chunks::<20>().0) {
+        let (Some(flags), Some(offset), Some(len)) =
+            (u16_at(entry, 0), u32_at(entry, 12), u32_at(entry, 16))
+        else {
+            return Vec::new();
+        };
         if flags & ABSOLUTE != 0 {
             break;
         }
-        let (offset, len) = (
-            u32_at(entry, 12).unwrap_or_default(),
-            u32_at(entry, 16).unwrap_or_default(),
-        );
         let next = len
             .checked_next_multiple_of(PAGE)
             .and_then(|pages| rva.checked_add(pages));
@@ -323,18 +315,14 @@ fn omap(bytes: &[u8]) -> Vec<(u32, u32)> {
 /// The string table, found by its name in the table of named streams.
 fn names(msf: &mut Streams<'_>) -> Result<Vec<u8>> {
     let info = msf.stream(INFO_STREAM)?;
-    let Some(stream) = named_stream(info.get(28..).unwrap_or_default(), b"/names") else {
+    let Some(stream) = named_stream(tail(&info, 28), b"/names") else {
         return Ok(Vec::new());
     };
     let table = msf.stream(stream)?;
-    let len = u32_at(&table, 8)
-        .and_then(|len| usize::try_from(len).ok())
-        .unwrap_or_default();
-    let strings = table.get(12..).unwrap_or_default();
-    Ok(strings
-        .get(..len.min(strings.len()))
-        .unwrap_or_default()
-        .to_vec())
+    let Some(len) = u32_at(&table, 8) else {
+        return Ok(Vec::new());
+    };
+    Ok(front(tail(&table, 12), len as usize).to_vec())
 }
 
 /// A hash table as the linker wrote it: names in one buffer, then the slots that are used as bits,

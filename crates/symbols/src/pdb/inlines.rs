@@ -190,6 +190,6 @@ impl Operations<'_> {
 
 /// The lowest bit is the sign.
 fn signed(number: u32) -> i32 {
-    let size = i32::try_from(number >> 1).unwrap_or_default();
+    let size = (number >> 1).cast_signed();
     if number & 1 == 0 { size } else { -size }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use etwkit_etl::bytes::{Cursor, u8_at, u32_at};
+use etwkit_etl::bytes::{Cursor, front, tail, u8_at, u32_at};
 use rustc_hash::FxHashMap;
 
 const LINES: u32 = 0xF2;
@@ -139,7 +139,8 @@ impl<'a> Lines<'a> {
             self.lines
                 .partition_point(|line| (line.section, line.offset) < (section, offset))
         };
-        self.lines.get(place(start)..place(end)).unwrap_or_default()
+        let first = place(start);
+        front(tail(&self.lines, first), place(end).saturating_sub(first))
     }
 }
 

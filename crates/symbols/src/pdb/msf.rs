@@ -7,7 +7,7 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
-use etwkit_etl::bytes::{Cursor, u32_at};
+use etwkit_etl::bytes::{Cursor, front, u32_at};
 
 use crate::{Error, Result};
 
@@ -38,20 +38,18 @@ impl<'f> Msf<'f> {
         let mut block =
             vec![0; SUPER_BLOCK_LEN.min(usize::try_from(file_len).unwrap_or(SUPER_BLOCK_LEN))];
         read_at(&mut *file, 0, &mut block)?;
-        let number = |at| u32_at(&block, at).unwrap_or_default();
+        let number = |at| {
+            u32_at(&block, at).ok_or_else(|| Error::damaged(PART, at, "the first page is cut off"))
+        };
         if !block.starts_with(MAGIC) {
-            let found = block
-                .get(..block.len().min(16))
-                .unwrap_or_default()
-                .escape_ascii()
-                .to_string();
+            let found = front(&block, 16).escape_ascii();
             return Err(Error::OtherFile {
                 expected: "a PDB",
                 found: format!("\"{found}\""),
             });
         }
         let (page_len, page_count, directory_len) =
-            (u64::from(number(32)), u64::from(number(40)), number(44));
+            (u64::from(number(32)?), u64::from(number(40)?), number(44)?);
         if !page_len.is_power_of_two() || !(512..=1 << 16).contains(&page_len) {
             return Err(Error::damaged(PART, 32_u64, "no size of a page"));
         }
@@ -79,17 +77,16 @@ impl<'f> Msf<'f> {
         let map_pages = (pages * 4).div_ceil(self.page_len);
         // The list of pages of the directory's own list is in the first page, after the fields of
         // the super block, and nowhere else.
+        let too_large = || Error::damaged(PART, 44_u64, "it is larger than the file");
         if pages > page_count || map_pages * 4 > self.page_len {
-            return Err(Error::damaged(PART, 44_u64, "it is larger than the file"));
+            return Err(too_large());
         }
-        let mut roots = vec![0; usize::try_from(map_pages * 4).unwrap_or_default()];
+        let roots_len = usize::try_from(map_pages * 4).map_err(|_| too_large())?;
+        let map_len = u32::try_from(pages * 4).map_err(|_| too_large())?;
+        let mut roots = vec![0; roots_len];
         read_at(&mut *self.file, 52, &mut roots)?;
-        let map = Stream::of(
-            &mut Cursor::new(&roots),
-            u32::try_from(pages * 4).unwrap_or_default(),
-            self.page_len,
-            page_count,
-        )?;
+        let mut roots = Cursor::new(&roots);
+        let map = Stream::of(&mut roots, map_len, self.page_len, page_count)?;
         let map = self.read_pages(&map, 0, map.len)?;
         let stream = Stream::of(&mut Cursor::new(&map), len, self.page_len, page_count)?;
         self.read_pages(&stream, 0, len)
@@ -119,7 +116,7 @@ impl<'f> Msf<'f> {
     }
 
     fn read_pages(&mut self, stream: &Stream, start: u32, len: u32) -> Result<Vec<u8>> {
-        let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
+        let mut bytes = vec![0; len as usize];
         let (mut at, mut rest) = (u64::from(start), bytes.as_mut_slice());
         while !rest.is_empty() {
             let index = usize::try_from(at / self.page_len).unwrap_or(usize::MAX);
@@ -138,14 +135,16 @@ impl<'f> Msf<'f> {
                     .take_while(|(nth, page)| u64::from(**page) == u64::from(*first) + nth)
                     .count() as u64;
             let inside = at % self.page_len;
-            let here = (run * self.page_len - inside).min(rest.len() as u64);
-            let (head, tail) = rest.split_at_mut(usize::try_from(here).unwrap_or_default());
+            let here = usize::try_from(run * self.page_len - inside)
+                .unwrap_or(usize::MAX)
+                .min(rest.len());
+            let (head, tail) = rest.split_at_mut(here);
             read_at(
                 &mut *self.file,
                 u64::from(*first) * self.page_len + inside,
                 head,
             )?;
-            (at, rest) = (at + here, tail);
+            (at, rest) = (at + here as u64, tail);
         }
         Ok(bytes)
     }
@@ -153,7 +152,7 @@ impl<'f> Msf<'f> {
 
 impl Stream {
     fn of(numbers: &mut Cursor<'_>, len: u32, page_len: u64, page_count: u64) -> Result<Self> {
-        let count = usize::try_from(u64::from(len).div_ceil(page_len)).unwrap_or_default();
+        let count = usize::try_from(u64::from(len).div_ceil(page_len)).unwrap_or(usize::MAX);
         let at = numbers.position();
         let Some(list) = numbers.take(count.saturating_mul(4)) else {
             return Err(Error::damaged(PART, at, "it ends inside a list of pages"));
@@ -177,11 +176,10 @@ impl Stream {
 
 fn streams(directory: &[u8], page_len: u64, page_count: u64) -> Result<Vec<Stream>> {
     let mut numbers = Cursor::new(directory);
-    let count = numbers
-        .u32()
-        .and_then(|count| usize::try_from(count).ok())
-        .unwrap_or_default();
-    let Some(lens) = numbers.take(count.saturating_mul(4)) else {
+    let Some(count) = numbers.u32() else {
+        return Err(Error::damaged(PART, 0_u64, "it is empty"));
+    };
+    let Some(lens) = numbers.take((count as usize).saturating_mul(4)) else {
         return Err(Error::damaged(
             PART,
             0_u64,

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
-use etwkit_etl::bytes::{Cursor, u32_at, u64_at};
+use etwkit_etl::bytes::{Cursor, front, tail, u32_at, u64_at};
 
 use super::msf::{ReadSeek, read_at};
 use crate::{Error, Result};
@@ -45,7 +45,7 @@ const RATIO_FROM: u64 = 64 << 20;
 /// True if a file that starts with these bytes is a compressed PDB. The signature after the name is
 /// checked when the file is opened.
 pub(crate) fn is_msfz(begin: &[u8]) -> bool {
-    begin.starts_with(MAGIC.get(..24).unwrap_or_default())
+    begin.starts_with(front(MAGIC, 24))
 }
 
 pub(super) struct Msfz<'f> {
@@ -92,23 +92,24 @@ impl<'f> Msfz<'f> {
     pub(super) fn open(mut file: Box<dyn ReadSeek + 'f>) -> Result<Self> {
         let file_len = file.seek(SeekFrom::End(0))?;
         let mut header = [0; HEADER_LEN];
+        let cut_off = || Error::damaged(PART, file_len, "the header is cut off");
         if file_len < HEADER_LEN as u64 {
-            return Err(Error::damaged(PART, file_len, "the header is cut off"));
+            return Err(cut_off());
         }
         read_at(&mut *file, 0, &mut header)?;
-        let number = |at| u32_at(&header, at).unwrap_or_default();
-        let long = |at| u64_at(&header, at).unwrap_or_default();
-        if !header.starts_with(MAGIC) || long(32) != 0 {
+        let number = |at| u32_at(&header, at).ok_or_else(cut_off);
+        let long = |at| u64_at(&header, at).ok_or_else(cut_off);
+        if !header.starts_with(MAGIC) || long(32)? != 0 {
             return Err(Error::Unsupported(
                 "it is a compressed PDB (MSFZ) of a version that is not supported",
             ));
         }
-        let chunks = chunks(&mut *file, long(48), number(72), number(76), file_len)?;
+        let chunks = chunks(&mut *file, long(48)?, number(72)?, number(76)?, file_len)?;
         let packed = Packed {
-            at: long(40),
-            len: number(64),
-            unpacked_len: number(68),
-            method: number(60),
+            at: long(40)?,
+            len: number(64)?,
+            unpacked_len: number(68)?,
+            method: number(60)?,
         };
         if packed.unpacked_len > MAX_DIRECTORY || !packed.is_inside(file_len) {
             return Err(Error::damaged(PART, 64_u64, "it is larger than the file"));
@@ -122,7 +123,7 @@ impl<'f> Msfz<'f> {
             streams: Vec::new(),
             unpacked: None,
         };
-        msfz.read_directory(&directory, number(56), file_len)?;
+        msfz.read_directory(&directory, number(56)?, file_len)?;
         Ok(msfz)
     }
 
@@ -158,6 +159,8 @@ impl<'f> Msfz<'f> {
                     .take(FRAGMENT_LEN - 4)
                     .and_then(|it| u64_at(it, 0))
                     .ok_or_else(ends)?;
+                let past_end =
+                    || Error::damaged(PART, at, "a fragment is past the end of the data");
                 let (place, end, limit) = if location & IN_CHUNK == 0 {
                     (
                         FragmentAt::File(location),
@@ -166,22 +169,18 @@ impl<'f> Msfz<'f> {
                     )
                 } else {
                     let chunk = usize::try_from((location & !IN_CHUNK) >> 32).unwrap_or(usize::MAX);
-                    let base = self.chunks.get(chunk).map(|chunk| chunk.unpacked_at);
+                    let chunk = self.chunks.get(chunk).ok_or_else(past_end)?;
                     // A fragment may continue in the next chunk, so its end is compared with the
                     // end of all chunks.
-                    let start = base.map(|base| base + (location & u64::from(u32::MAX)));
+                    let start = chunk.unpacked_at + (location & u64::from(u32::MAX));
                     (
-                        FragmentAt::Chunks(start.unwrap_or_default()),
-                        start.and_then(|it| it.checked_add(u64::from(len))),
+                        FragmentAt::Chunks(start),
+                        start.checked_add(u64::from(len)),
                         in_chunks,
                     )
                 };
                 if end.is_none_or(|end| end > limit) {
-                    return Err(Error::damaged(
-                        PART,
-                        at,
-                        "a fragment is past the end of the data",
-                    ));
+                    return Err(past_end());
                 }
                 let Some(rest) = left.checked_sub(u64::from(len)) else {
                     return Err(Error::damaged(PART, at, "streams are larger than the file"));
@@ -219,12 +218,10 @@ impl<'f> Msfz<'f> {
             return Ok(Vec::new());
         };
         let start = start.min(stream.len);
-        let mut bytes = vec![0; usize::try_from(len.min(stream.len - start)).unwrap_or_default()];
+        let mut bytes = vec![0; len.min(stream.len - start) as usize];
         let (mut at, mut rest) = (u64::from(start), bytes.as_mut_slice());
-        let fragments = self
-            .fragments
-            .get(stream.fragments.clone())
-            .unwrap_or_default();
+        let Range { start: from, end } = stream.fragments;
+        let fragments = tail(front(&self.fragments, end), from);
         let first =
             fragments.partition_point(|fragment| fragment.start + u64::from(fragment.len) <= at);
         for index in stream.fragments.clone().skip(first) {
@@ -289,6 +286,17 @@ fn read_chunks(
 }
 
 impl Chunk {
+    fn read(entry: &[u8], unpacked_at: u64) -> Option<Self> {
+        Some(Self {
+            unpacked_at,
+            packed_at: u64_at(entry, 0)?,
+            method: u32_at(entry, 8)?,
+            packed_len: u32_at(entry, 12)?,
+            unpacked_len: u32_at(entry, 16)?,
+            is_unpacked: false,
+        })
+    }
+
     fn packed(&self) -> Packed {
         let Self {
             packed_at,
@@ -334,22 +342,15 @@ fn chunks(
             "it is past the end of the file",
         ));
     }
-    let mut table = vec![0; usize::try_from(len).unwrap_or_default()];
+    let mut table = vec![0; len as usize];
     if len > 0 {
         read_at(file, at, &mut table)?;
     }
     let limit = file_len.saturating_mul(RATIO).max(RATIO_FROM);
     let (mut chunks, mut unpacked_at) = (Vec::new(), 0_u64);
     for (nth, entry) in table.as_chunks::<CHUNK_LEN>().0.iter().enumerate() {
-        let number = |at| u32_at(entry, at).unwrap_or_default();
-        let (packed_at, method) = (u64_at(entry, 0).unwrap_or_default(), number(8));
-        let chunk = Chunk {
-            unpacked_at,
-            unpacked_len: number(16),
-            packed_at,
-            packed_len: number(12),
-            method,
-            is_unpacked: false,
+        let Some(chunk) = Chunk::read(entry, unpacked_at) else {
+            return Err(Error::damaged(TABLE, nth * CHUNK_LEN, "it is cut off"));
         };
         if !chunk.packed().is_inside(file_len) {
             return Err(Error::damaged(

@@ -125,6 +125,8 @@ struct Numbered {
 impl Numbered {
     fn open(msf: &mut Streams<'_>, stream: u16) -> Result<Self> {
         let header = msf.part(stream, 0, 56)?;
+        // A file without types has no such stream: zeros mean that it has no records, and only
+        // names of inlined functions are missing then.
         let number = |at| u32_at(&header, at).unwrap_or_default();
         let (start, first, end) = (number(4), number(8), number(12));
         let stop = start.saturating_add(number(16)).min(msf.len(stream));

@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use etwkit_etl::bytes::front;
+
 use crate::image::{Image, ImageIdentity};
 use crate::pdb::Pdb;
 use crate::portable::Portable;
@@ -53,12 +55,8 @@ pub(super) fn symbols(path: &Path, identity: &Identity) -> Result<Kind> {
     } else {
         Kind::Pdb
     };
-    if kind == Kind::Pdb && !begin.starts_with(pdb::MAGIC.get(..24).unwrap_or_default()) {
-        let found = begin
-            .get(..begin.len().min(24))
-            .unwrap_or_default()
-            .escape_ascii()
-            .to_string();
+    if kind == Kind::Pdb && !begin.starts_with(front(pdb::MAGIC, 24)) {
+        let found = front(&begin, 24).escape_ascii();
         return Err(Error::OtherFile {
             expected: "a symbol file",
             found: format!("\"{found}\""),

@@ -10,6 +10,7 @@ use std::io::{Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use etwkit_etl::bytes::front;
 use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
 
@@ -227,7 +228,7 @@ impl Client {
             }
             let piece = match reader.read(&mut buffer) {
                 Ok(0) => break,
-                Ok(count) => buffer.get(..count).unwrap_or_default(),
+                Ok(count) => front(&buffer, count),
                 Err(error) => {
                     return Err(Refusal::Failed(format!(
                         "the file did not come as a whole: {error}"

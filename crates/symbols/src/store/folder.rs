@@ -181,11 +181,9 @@ fn pointed(pointer: &Path, store: &Path, sought: Sought<'_>) -> Result<(PathBuf,
         .take(POINTER_LEN)
         .read_to_string(&mut text)?;
     let text = text.trim();
-    let path = match text.get(..5) {
-        Some(prefix) if prefix.eq_ignore_ascii_case("PATH:") => {
-            text.get(5..).unwrap_or_default().trim()
-        }
-        Some(prefix) if prefix.to_ascii_uppercase().starts_with("MSG:") => {
+    let path = match text.split_at_checked(5) {
+        Some((prefix, path)) if prefix.eq_ignore_ascii_case("PATH:") => path.trim(),
+        Some((prefix, _)) if prefix.to_ascii_uppercase().starts_with("MSG:") => {
             return Err(Error::Unsupported(
                 "the store says why it does not have the file, in file.ptr",
             ));
@@ -330,11 +328,7 @@ pub(super) fn unpack(packed: impl Read + Seek, into: &mut fs::File, limit: u64) 
             Err(Error::damaged("cabinet", copied, "it is cut off"))
         }
     });
-    std::panic::catch_unwind(unpack).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-        Err(Error::Decoder(text.unwrap_or_default()))
-    })
+    std::panic::catch_unwind(unpack).unwrap_or_else(|panic| Err(Error::of_panic(&*panic)))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Asking a [`Table`].
 
 use etwkit_etl::Guid;
-use etwkit_etl::bytes::{Cursor, guid_at, u32_at};
+use etwkit_etl::bytes::{Cursor, front, guid_at, tail, u32_at};
 
 use super::{
     CHECKSUM_AT, FUNCTION_LEN, Frame, HEADER_LEN, MAGIC, MAX_DEPTH, MOVE_LEN, Moves, NONE, PUBLIC,
@@ -16,6 +16,8 @@ const PART: &str = "table of symbols";
 #[derive(Clone)]
 pub struct Table {
     bytes: Vec<u8>,
+    /// GUID and age of the build.
+    identity: (Guid, u32),
     functions: usize,
     strings: usize,
     /// Offsets of the strings and the rows.
@@ -46,11 +48,13 @@ impl Table {
         if !bytes.starts_with(&MAGIC) || u32_at(&bytes, MAGIC.len()) != Some(VERSION) {
             return Err(damaged(0, "no table of this version"));
         }
-        let sum = crc32fast::hash(bytes.get(CHECKSUM_AT + 4..).unwrap_or_default());
+        let sum = crc32fast::hash(tail(&bytes, CHECKSUM_AT + 4));
         if u32_at(&bytes, CHECKSUM_AT) != Some(sum) {
             return Err(damaged(CHECKSUM_AT, "its checksum is wrong"));
         }
         let (
+            Some(guid),
+            Some(age),
             Some(functions),
             Some(strings),
             Some(text_len),
@@ -58,6 +62,8 @@ impl Table {
             Some(to_source),
             Some(from_source),
         ) = (
+            guid_at(&bytes, 16),
+            u32_at(&bytes, 32),
             number(36),
             number(40),
             number(44),
@@ -82,10 +88,11 @@ impl Table {
                 if end == Some(bytes.len()) =>
             {
                 let moves = Moves {
-                    to_source: pairs(bytes.get(moves_at..reverse_at).unwrap_or_default()),
-                    from_source: pairs(bytes.get(reverse_at..).unwrap_or_default()),
+                    to_source: pairs(front(tail(&bytes, moves_at), to_source * MOVE_LEN)),
+                    from_source: pairs(tail(&bytes, reverse_at)),
                 };
                 Ok(Self {
+                    identity: (guid, age),
                     functions,
                     strings,
                     text_at,
@@ -100,11 +107,8 @@ impl Table {
 
     /// GUID and age of the build that it is for.
     #[must_use]
-    pub fn identity(&self) -> (Guid, u32) {
-        (
-            guid_at(&self.bytes, 16).unwrap_or_default(),
-            u32_at(&self.bytes, 32).unwrap_or_default(),
-        )
+    pub const fn identity(&self) -> (Guid, u32) {
+        self.identity
     }
 
     /// Functions and public symbols.
@@ -200,8 +204,9 @@ impl Table {
     }
 
     fn symbol(&self, entry: Entry, frames: &[Frame]) -> Option<Symbol> {
+        // A function without rows has neither file nor line.
         let mut frames = frames.iter();
-        let outer = frames.next().copied().unwrap_or_default();
+        let outer = frames.next();
         let text = |number: Option<u32>| {
             number
                 .and_then(|number| self.string(number))
@@ -232,20 +237,18 @@ impl Table {
                 entry.end.checked_sub(entry.start)
             },
             is_public,
-            file: text(outer.file),
-            line: line(&outer),
+            file: outer.and_then(|outer| text(outer.file)),
+            line: outer.and_then(line),
             inlined,
         })
     }
 
     /// The rows of a function, of which it may have none.
     fn rows(&self, entry: Entry) -> Rows<'_> {
-        let at = usize::try_from(entry.rows)
-            .ok()
-            .filter(|_| entry.rows != NONE);
-        let bytes = at
-            .and_then(|at| self.bytes.get(self.rows_at..)?.get(at..))
-            .unwrap_or_default();
+        let bytes: &[u8] = match entry.rows {
+            NONE => &[],
+            at => tail(tail(&self.bytes, self.rows_at), at as usize),
+        };
         let mut rows = Rows {
             numbers: Numbers(Cursor::new(bytes)),
             next: None,

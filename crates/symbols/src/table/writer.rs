@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use etwkit_etl::Guid;
+use etwkit_etl::bytes::{front, tail};
 
 use super::{CHECKSUM_AT, HEADER_LEN, MAGIC, MAX_DEPTH, MOVE_LEN, Moves, NONE, PUBLIC, VERSION};
 use crate::{Error, Result};
@@ -77,9 +78,7 @@ impl Writer {
         self.last.clear();
         let mut is_first = true;
         for (offset, frames) in rows {
-            let frames = frames
-                .get(..frames.len().min(MAX_DEPTH))
-                .unwrap_or_default();
+            let frames = front(frames, MAX_DEPTH);
             if !is_first && self.last == frames {
                 continue;
             }
@@ -189,7 +188,7 @@ impl Writer {
             bytes.extend_from_slice(&from.to_le_bytes());
             bytes.extend_from_slice(&to.to_le_bytes());
         }
-        let sum = crc32fast::hash(bytes.get(CHECKSUM_AT + 4..).unwrap_or_default());
+        let sum = crc32fast::hash(tail(&bytes, CHECKSUM_AT + 4));
         if let Some(place) = bytes.get_mut(CHECKSUM_AT..CHECKSUM_AT + 4) {
             place.copy_from_slice(&sum.to_le_bytes());
         }
@@ -200,8 +199,10 @@ impl Writer {
 /// Seven bits per byte, lowest first. The highest bit is set if more bytes follow.
 fn number(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
-        out.push(u8::try_from(number & 0x7F).unwrap_or_default() | 0x80);
+        let [lowest, ..] = number.to_le_bytes();
+        out.push(lowest | 0x80);
         number >>= 7;
     }
-    out.push(u8::try_from(number).unwrap_or_default());
+    let [last, ..] = number.to_le_bytes();
+    out.push(last);
 }

@@ -204,7 +204,7 @@ fn spaced(text: &str) -> Cow<'_, str> {
             '*' | '&' if out.ends_with(|last: char| last == '_' || last.is_ascii_digit()) => {
                 out.push(' ');
             }
-            '>' | ',' if is_constant(text.get(..at).unwrap_or_default()) => out.push(' '),
+            '>' | ',' if text.get(..at).is_some_and(is_constant) => out.push(' '),
             _ => {}
         }
         out.push(c);

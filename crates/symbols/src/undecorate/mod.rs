@@ -190,7 +190,9 @@ fn anonymous(name: &str) -> Cow<'_, str> {
         .skip(3)
         .take_while(u8::is_ascii_hexdigit)
         .count();
-    let tail = rest.get(3 + digits..).unwrap_or_default();
+    let Some(tail) = rest.get(3 + digits..) else {
+        return Cow::Borrowed(name);
+    };
     let begins = front.strip_suffix('?').unwrap_or(front);
     let is_begin = begins
         .chars()

@@ -212,6 +212,34 @@ fn commands_of_source_servers_are_not_read() {
     );
 }
 
+/// The table of file names is empty, so lines refer to places after its end: they are kept, and their
+/// file is unknown, which is not a file with an empty name.
+#[test]
+fn a_file_without_a_name_is_unknown() {
+    let mut streams = streams(&fixture(NAME));
+    let places = |streams: &[Vec<u8>]| -> (Vec<Option<String>>, Vec<Option<u32>>) {
+        table(streams)
+            .functions()
+            .map(|function| (function.file, function.line))
+            .unzip()
+    };
+    let (files, lines) = places(&streams);
+    assert!(files.iter().any(Option::is_some) && lines.iter().any(Option::is_some));
+    let names = stream_of_names(&streams);
+    streams[names][8..12].fill(0);
+    let (files_without, lines_without) = places(&streams);
+    assert_eq!(files_without, vec![None; files.len()]);
+    assert_eq!(lines_without, lines);
+}
+
+/// Number of the stream with the string table, by its signature.
+fn stream_of_names(streams: &[Vec<u8>]) -> usize {
+    streams
+        .iter()
+        .position(|stream| stream.starts_with(&[0xFE, 0xEF, 0xFE, 0xEF]))
+        .unwrap()
+}
+
 /// Scopes that lead back to themselves, IDs that are not functions, and no list of positions in the
 /// stream.
 #[test]
@@ -277,9 +305,7 @@ fn inlined_functions_of_other_object_files() {
         .next()
         .unwrap()
         .to_owned();
-    let names = (0..streams.len())
-        .find(|nth| streams[*nth].starts_with(&[0xFE, 0xEF, 0xFE, 0xEF]))
-        .unwrap();
+    let names = stream_of_names(&streams);
     let len = u32_at(&streams[names], 8);
     let mut text = file.into_bytes();
     text.push(0);

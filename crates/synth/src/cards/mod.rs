@@ -173,7 +173,8 @@ impl Case {
             .map(|planted| victims(&plan, planted))
             .collect();
         let (sink, mut truth) = self.simulate(plan, sink)?;
-        for (at, (card, planted)) in self.cards.iter().zip(planted).enumerate() {
+        let planted = planted.into_iter().zip(victims);
+        for (at, (card, (planted, victims))) in self.cards.iter().zip(planted).enumerate() {
             if self.is_healthy {
                 continue;
             }
@@ -182,7 +183,7 @@ impl Case {
                 card: card.number,
                 rule: card.rule.to_owned(),
                 culprit: planted.culprit,
-                victims: victims.get(at).cloned().unwrap_or_default(),
+                victims,
                 cost_ns: (card.named == Named::WithCost).then_some(cost),
                 acted: truth.acted.get(card.name).copied(),
             });

@@ -284,7 +284,10 @@ impl Scene {
 
     fn folder(&self, maker: &Maker) -> (&'static str, &'static str) {
         // The legal form of a company is not part of its folder.
-        let first = maker.company.split(' ').next().unwrap_or_default();
+        let first = maker
+            .company
+            .split_once(' ')
+            .map_or(maker.company, |(first, _)| first);
         let path = format!(r"Program Files\{first}\{}\", maker.product);
         (
             keep(format!(r"\Device\HarddiskVolume3\{path}")),

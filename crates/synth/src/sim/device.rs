@@ -126,7 +126,7 @@ impl<W: Write + Seek> Sim<W> {
         let frames = &self.plan.code.paths[path];
         self.frames.kernel.clone_from(&frames.kernel);
         self.frames.user.clear();
-        let address = self.frames.kernel.first().copied().unwrap_or_default();
+        let address = self.frames.innermost();
         let (thread_id, process_id) = self.ids(self.cpus[cpu].current);
         let timestamp = self.write_sample(cpu, (address, true))?;
         // The functions of the DPC are not counted: those of the truth belong to threads.

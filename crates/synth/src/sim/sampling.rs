@@ -47,8 +47,7 @@ impl<W: Write + Seek> Sim<W> {
             None => self.plan.routines.idle,
             Some(thread) => {
                 self.take_frames(thread, Taken::Sample);
-                let leaf = self.frames.kernel.first().or(self.frames.user.first());
-                leaf.copied().unwrap_or_default()
+                self.frames.innermost()
             }
         };
         // Taken for every sample, in a DPC or not: it draws a random number, and the sequence must

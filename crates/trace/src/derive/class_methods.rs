@@ -93,8 +93,7 @@ fn row(
     CpuMethodClass {
         process_key: of.process_key,
         module,
-        // A method of a damaged file can have no name.
-        method: stacks.name(method).unwrap_or_default(),
+        method: stacks.text(method),
         module_path,
         efficiency_class: of.efficiency_class,
         cpu_ns: of.cpu_ns,

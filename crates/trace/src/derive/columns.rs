@@ -1,7 +1,7 @@
 //! Columns of a batch by name, as plain values.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::types::{ArrowPrimitiveType, Int32Type, Int64Type};
 use arrow_array::{Array, BooleanArray, Int32Array, Int64Array, RecordBatch, StringArray};
 
 use super::MissingColumn;
@@ -33,6 +33,37 @@ pub fn int32<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b Int32Array, M
 /// As [`int32`].
 pub fn int64<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b Int64Array, MissingColumn> {
     column(batch, name, |array| array.as_primitive_opt::<Int64Type>())
+}
+
+/// The values of a column that no row lacks. A row without one is refused, since in its place there
+/// would be a zero, which is a value like others.
+fn whole<'b, T: ArrowPrimitiveType>(
+    batch: &'b RecordBatch,
+    name: &str,
+) -> Result<&'b [T::Native], MissingColumn> {
+    let array = column(batch, name, |array| {
+        array
+            .as_primitive_opt::<T>()
+            .filter(|array| array.null_count() == 0)
+    })?;
+    let values: &[T::Native] = array.values();
+    Ok(values)
+}
+
+/// The values of a column of 32-bit numbers that each row has.
+///
+/// # Errors
+/// As [`int32`], or if a row has no value.
+pub fn whole_int32<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b [i32], MissingColumn> {
+    whole::<Int32Type>(batch, name)
+}
+
+/// The values of a column of 64-bit numbers that each row has.
+///
+/// # Errors
+/// As [`whole_int32`].
+pub fn whole_int64<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b [i64], MissingColumn> {
+    whole::<Int64Type>(batch, name)
 }
 
 /// A column of truth values.
@@ -83,4 +114,22 @@ get! {
     Int64Array => i64;
     BooleanArray => bool;
     StringArray => &'a str;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn a_missing_value_is_not_zero() {
+        let values = Int64Array::from(vec![Some(7), None]);
+        let batch =
+            RecordBatch::try_from_iter([("ns", Arc::new(values) as Arc<dyn Array>)]).unwrap();
+        assert_eq!(int64(&batch, "ns").unwrap().get(1), None);
+        assert!(whole_int64(&batch, "ns").is_err());
+        assert_eq!(whole_int64(&batch.slice(0, 1), "ns").unwrap(), [7]);
+        assert!(whole_int32(&batch, "ns").is_err() && whole_int64(&batch, "no").is_err());
+    }
 }

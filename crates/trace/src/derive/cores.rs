@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::TableSource;
 use super::class_methods;
-use super::columns::{Get, boolean, int32, int64, text};
+use super::columns::{Get, boolean, int32, int64, text, whole_int64};
 use super::cpu::idle_process;
 use super::idle::{Idle, Spans};
 use super::process::ranges;
@@ -93,6 +93,7 @@ impl Sum {
         // Without any measured frequency the normalized time would equal the CPU time and only look
         // like a finding.
         let is_normal = self.measured_ns > 0 && !self.has_unknown_nominal;
+        // Each time that is added has a start and an end.
         let (first_ns, last_ns) = self.time.unwrap_or_default();
         CpuClass {
             process_key,
@@ -193,12 +194,13 @@ pub(super) fn sampled(
         "is_idle",
     ];
     source.scan(CpuSample::TABLE, &columns, &mut |batch| {
-        let (ts, weight) = (int64(batch, "ts_ns")?, int64(batch, "weight_ns")?);
+        let (times, weight) = (whole_int64(batch, "ts_ns")?, int64(batch, "weight_ns")?);
         let (cpu, process) = (int32(batch, "cpu")?, int32(batch, "process_key")?);
         let (stack, is_idle) = (int32(batch, "stack_id")?, boolean(batch, "is_idle")?);
-        for row in (0..batch.num_rows()).filter(|row| is_idle.get(*row) != Some(true)) {
+        let rows = times.iter().enumerate();
+        for (row, ts) in rows.filter(|(row, _)| is_idle.get(*row) != Some(true)) {
             on_sample(Sample {
-                ts: ts.get(row).unwrap_or_default(),
+                ts: *ts,
                 cpu: cpu.get(row),
                 process: process.get(row),
                 weight: weight.amount(row),

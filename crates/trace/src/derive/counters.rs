@@ -177,9 +177,9 @@ fn methods(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
     let row = |((process_key, caller, callee), count)| LbrMethod {
         process_key,
         caller_module: frames.module(caller).1,
-        caller: frames.name(caller).unwrap_or_default(),
+        caller: frames.text(caller),
         callee_module: frames.module(callee).1,
-        callee: frames.name(callee).unwrap_or_default(),
+        callee: frames.text(callee),
         count,
     };
     write_all(sums.into_iter().map(row), sink)

@@ -7,7 +7,7 @@ use etwkit_base::intervals::SortedUnion;
 use etwkit_base::ordered::{Workers, both};
 use rustc_hash::FxHashMap;
 
-use super::columns::{Get, boolean, int32, int64};
+use super::columns::{Get, boolean, int32, int64, whole_int64};
 use super::frames::Stacks;
 use super::interval::Interval;
 use super::method::{Group, GroupKey, Methods, NO_STACK, OfProcess};
@@ -181,19 +181,19 @@ fn samples(
     groups: &mut Groups,
 ) -> Result<(), SinkError> {
     source.scan(CpuSample::TABLE, &OF_SAMPLES, &mut |batch| {
-        let (ts, cpu, weight) = (
-            int64(batch, "ts_ns")?,
+        let (times, cpu, weight) = (
+            whole_int64(batch, "ts_ns")?,
             int32(batch, "cpu")?,
             int64(batch, "weight_ns")?,
         );
         let (process, thread) = (int32(batch, "process_key")?, int32(batch, "thread_key")?);
         let (stack, is_idle) = (int32(batch, "stack_id")?, boolean(batch, "is_idle")?);
         let (priority, is_dpc_isr) = (int32(batch, "priority")?, boolean(batch, "is_dpc_isr")?);
-        for row in 0..batch.num_rows() {
+        for (row, ts) in times.iter().copied().enumerate() {
             if is_idle.get(row) == Some(true) {
                 continue;
             }
-            let (ts, weight) = (ts.get(row).unwrap_or_default(), weight.amount(row));
+            let weight = weight.amount(row);
             // All rows without a thread count as one thread.
             let (process, thread) = (process.get(row), thread.get(row).unwrap_or(-1));
             let sum = sums.entry(process).or_default();
@@ -303,6 +303,7 @@ fn switches(
                     .get(row)
                     .filter(|_| wait.is_some() || ready.is_some())
                 {
+                    sum.was_off(out, plus(plus(out, wait), ready));
                     groups.entry(key).or_default().off(out, wait, ready);
                 }
                 continue;
@@ -317,7 +318,7 @@ fn switches(
                 sum.switched_priority.1 += run as f64;
             }
             // A row without a run adds none.
-            let run = run.unwrap_or_default();
+            let run = plus(0, run);
             groups
                 .entry(key)
                 .or_default()

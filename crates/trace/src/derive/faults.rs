@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::TableSource;
-use super::columns::{Get, int32, int64, text};
+use super::columns::{Get, int32, int64, text, whole_int64};
 use crate::interner::Interner;
 use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
@@ -24,10 +24,9 @@ fn by_kind(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
         &["process_key", "kind", "ts_ns"],
         &mut |batch| {
             let (process, kind) = (int32(batch, "process_key")?, text(batch, "kind")?);
-            let ts = int64(batch, "ts_ns")?;
-            for row in 0..batch.num_rows() {
+            let times = whole_int64(batch, "ts_ns")?;
+            for (row, ns) in times.iter().copied().enumerate() {
                 let kind = texts.intern(kind.get(row).unwrap_or(""));
-                let ns = ts.get(row).unwrap_or_default();
                 let none = PageFaultProcess {
                     first_ns: ns,
                     last_ns: ns,

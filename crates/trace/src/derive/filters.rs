@@ -40,9 +40,7 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
         let (duration, status) = (int64(batch, "duration_ns")?, int32(batch, "status")?);
         for row in 0..batch.num_rows() {
             let routine = frame.get(row).and_then(|frame| frames.of_frame(frame));
-            let (path, module) = routine
-                .map(|routine| frames.module(routine))
-                .unwrap_or_default();
+            let (path, module) = routine.map_or((None, None), |routine| frames.module(routine));
             let operation = operation.get(row).map(|name| texts.intern(name));
             let is_post = phase.get(row) == Some("post");
             let sum = sums

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::TableSource;
-use super::columns::{Get, int32, int64, text};
+use super::columns::{Get, int32, int64, text, whole_int32, whole_int64};
 use crate::interner::Interner;
 use crate::sink::SinkError;
 use crate::table::{Frame, Method, Module, Row, Stack};
@@ -115,16 +115,11 @@ impl Stacks {
             &["module_id", "rva", "address", "method_id"],
             &mut |batch| {
                 let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
-                let (address, method) = (int64(batch, "address")?, int32(batch, "method_id")?);
-                for row in 0..batch.num_rows() {
+                let method = int32(batch, "method_id")?;
+                for (row, address) in whole_int64(batch, "address")?.iter().enumerate() {
                     // Without names every offset in a module is a method of its own: nothing shows
                     // which offsets belong together.
-                    let offset = || {
-                        rva.get(row)
-                            .or(address.get(row))
-                            .unwrap_or_default()
-                            .cast_unsigned()
-                    };
+                    let offset = || rva.get(row).unwrap_or(*address).cast_unsigned();
                     let known = stacks.names.of(method.get(row)).map(Name::Known);
                     let name = known.unwrap_or_else(|| Name::Offset(offset()));
                     let name = MethodName {
@@ -146,16 +141,13 @@ impl Stacks {
 
     fn read_nodes(&mut self, source: &dyn TableSource) -> Result<(), SinkError> {
         source.scan(Stack::TABLE, &["parent_id", "frame_id"], &mut |batch| {
-            let (parent, frame) = (int32(batch, "parent_id")?, int32(batch, "frame_id")?);
-            for row in 0..batch.num_rows() {
+            let (parent, frames) = (int32(batch, "parent_id")?, whole_int32(batch, "frame_id")?);
+            for (row, frame) in frames.iter().enumerate() {
                 let own = self.nodes.len() as u32;
                 // A file can contain anything: a parent that does not come before its child could
                 // cause an endless loop.
                 let parent = parent.get(row).map(|id| id as u32).filter(|id| *id < own);
-                self.nodes.push((
-                    parent.unwrap_or(NONE),
-                    frame.get(row).unwrap_or_default() as u32,
-                ));
+                self.nodes.push((parent.unwrap_or(NONE), *frame as u32));
             }
             Ok(())
         })
@@ -178,6 +170,11 @@ impl Stacks {
             Name::Known(id) => self.names.distinct.get(id as usize)?.to_string(),
             Name::Offset(offset) => format!("+{offset:#x}"),
         })
+    }
+
+    /// The name of a method; empty if a damaged file has none.
+    pub(super) fn text(&self, method: MethodId) -> String {
+        self.name(method).unwrap_or_default()
     }
 
     /// The tag of every stack.
@@ -203,7 +200,7 @@ impl Stacks {
             .and_then(|id| self.modules.distinct.get(id as usize))
             .cloned()
             // Code outside of modules has neither.
-            .unwrap_or_default()
+            .unwrap_or((None, None))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::columns::{Get, int32, int64, text};
+use super::columns::{Get, int32, int64, text, whole_int64};
 use super::{TableSource, plus};
 use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
@@ -21,16 +21,18 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
         "held_bytes",
     ];
     source.scan(Heap::TABLE, &columns, &mut |batch| {
-        let (process, heap) = (int32(batch, "process_key")?, int64(batch, "heap_handle")?);
+        let (process, heaps) = (
+            int32(batch, "process_key")?,
+            whole_int64(batch, "heap_handle")?,
+        );
         let (kind, size) = (text(batch, "kind")?, int64(batch, "size_bytes")?);
         let (bytes, blocks) = (
             int64(batch, "changed_bytes")?,
             int64(batch, "changed_blocks")?,
         );
         let held = int64(batch, "held_bytes")?;
-        for row in 0..batch.num_rows() {
-            let heap = heap.get(row).unwrap_or_default();
-            let sum = sums.entry((process.get(row), heap)).or_default();
+        for (row, heap) in heaps.iter().enumerate() {
+            let sum = sums.entry((process.get(row), *heap)).or_default();
             let [bytes, blocks, held] = [bytes, blocks, held].map(|of| of.amount(row));
             sum.outstanding_bytes = sum.outstanding_bytes.saturating_add(bytes);
             sum.outstanding_blocks = sum.outstanding_blocks.saturating_add(blocks);

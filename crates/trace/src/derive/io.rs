@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::TableSource;
-use super::columns::{Get, int32, int64, text};
+use super::columns::{Get, int32, int64, text, whole_int32};
 use crate::interner::Interner;
 use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
@@ -33,16 +33,12 @@ fn disks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
     let mut sums: BTreeMap<DiskKey, DiskFile> = BTreeMap::new();
     source.scan(DiskIo::TABLE, &columns, &mut |batch| {
         let (kind, path) = (text(batch, "kind")?, text(batch, "path")?);
-        let (disk, process) = (int32(batch, "disk")?, int32(batch, "process_key")?);
+        let (disks, process) = (whole_int32(batch, "disk")?, int32(batch, "process_key")?);
         let (io, service) = (int64(batch, "io_ns")?, int64(batch, "service_ns")?);
-        let (size, priority) = (int64(batch, "size_bytes")?, int32(batch, "priority")?);
-        for row in 0..batch.num_rows() {
+        let (size, priorities) = (int64(batch, "size_bytes")?, whole_int32(batch, "priority")?);
+        for (row, (disk, priority)) in disks.iter().zip(priorities).enumerate() {
             let path = path.get(row).map(|path| texts.intern(path));
-            let (disk, priority) = (
-                disk.get(row).unwrap_or(-1),
-                priority.get(row).unwrap_or_default(),
-            );
-            let key = (path, disk, process.get(row), priority);
+            let key = (path, *disk, process.get(row), *priority);
             let sum = sums.entry(key).or_default();
             let [io, service, size] = [io, service, size].map(|column| column.amount(row));
             let (count, sums) = match kind.get(row) {
@@ -132,13 +128,16 @@ fn files(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
             sum.row.duration_ns = sum.row.duration_ns.saturating_add(duration);
             sum.row.max_duration_ns = sum.row.max_duration_ns.max(duration);
             if is_transfer {
-                let result = result.amount(row);
+                let moved = result.amount(row);
                 sum.row.size_bytes = sum.row.size_bytes.saturating_add(size.amount(row));
-                sum.row.result_bytes = sum.row.result_bytes.saturating_add(result);
+                sum.row.result_bytes = sum.row.result_bytes.saturating_add(moved);
                 // The bytes moved count, not the bytes requested: a read past the end of a file
-                // moves less.
-                let position = offset.get(row).unwrap_or_default().saturating_add(result);
-                sum.row.max_position_bytes = sum.row.max_position_bytes.max(position);
+                // moves less. Without both numbers the position is unknown, which is not the start
+                // of the file.
+                if let Some((offset, moved)) = offset.get(row).zip(result.get(row)) {
+                    let position = offset.saturating_add(moved);
+                    sum.row.max_position_bytes = sum.row.max_position_bytes.max(position);
+                }
             }
             if let Some(status) = status.get(row).filter(|status| *status < 0) {
                 sum.row.failures += 1;

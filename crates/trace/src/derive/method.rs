@@ -294,8 +294,8 @@ impl<'s> Methods<'s> {
                 .into_iter()
                 .for_each(|count| *count += 1);
         }
-        let mut ranked =
-            [0, 1].map(|kind| Ranked::new(kind, counts.get(kind).copied().unwrap_or_default()));
+        let [of_first, of_second] = counts;
+        let mut ranked = [Ranked::new(0, of_first), Ranked::new(1, of_second)];
         for ready in ascending {
             let of_kind = ready.ready.number().and_then(|kind| ranked.get_mut(kind));
             of_kind

@@ -27,8 +27,10 @@ pub(super) struct Sum {
     /// Sum and number of the priorities of samples, and of switch-ins weighted by time.
     pub(super) sampled_priority: (f64, f64),
     pub(super) switched_priority: (f64, f64),
-    pub(super) first_ns: Option<i64>,
-    pub(super) last_ns: Option<i64>,
+    /// First and last time of a sample or a run.
+    seen: Option<(i64, i64)>,
+    /// Start and end of the time that threads were off the processors without a run after it.
+    off: Option<(i64, i64)>,
 }
 
 impl Sum {
@@ -55,15 +57,28 @@ impl Sum {
         ] {
             (own.0, own.1) = (own.0 + other.0, own.1 + other.1);
         }
-        if let Some((first, last)) = other.first_ns.zip(other.last_ns) {
+        if let Some((first, last)) = other.seen {
             self.saw(first, last);
+        }
+        if let Some((start, end)) = other.off {
+            self.was_off(start, end);
         }
     }
 
     pub(super) fn saw(&mut self, first: i64, last: i64) {
-        self.first_ns = Some(self.first_ns.map_or(first, |known| known.min(first)));
-        self.last_ns = Some(self.last_ns.map_or(last, |known| known.max(last)));
+        self.seen = Some(around(self.seen, first, last));
     }
+
+    pub(super) fn was_off(&mut self, start: i64, end: i64) {
+        self.off = Some(around(self.off, start, end));
+    }
+}
+
+/// The shortest range with the known range and two times.
+fn around(known: Option<(i64, i64)>, start: i64, end: i64) -> (i64, i64) {
+    known.map_or((start, end), |(first, last)| {
+        (first.min(start), last.max(end))
+    })
 }
 
 /// The row of a process; `wait` and `ready` are the lengths of their unions.
@@ -82,6 +97,8 @@ pub(super) fn row(
         &sum.switched_cores
     };
     let mean = |(sum, n): (f64, f64)| (n > 0.0).then(|| sum / n);
+    // A process that only waits has the times of its waits. Only rows of a damaged file have none.
+    let (first_ns, last_ns) = sum.seen.or(sum.off).unwrap_or_default();
     CpuProcess {
         process_key,
         samples: sum.samples,
@@ -99,8 +116,8 @@ pub(super) fn row(
         priority: mean(sum.sampled_priority).or(mean(sum.switched_priority)),
         cores: ranges(cores),
         core_count: cores.len() as i32,
-        first_ns: sum.first_ns.unwrap_or_default(),
-        last_ns: sum.last_ns.unwrap_or_default(),
+        first_ns,
+        last_ns,
     }
 }
 

@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use rustc_hash::FxHashMap;
 
 use super::TableSource;
-use super::columns::{Get, int32, int64, text};
+use super::columns::{Get, int32, int64, text, whole_int32, whole_int64};
 use crate::sink::{Sink, SinkError};
 use crate::table::{Columns, CpuStack, Frame, Row, Stack, StackHash, Table};
 
@@ -169,16 +169,16 @@ fn read_nodes(source: &dyn TableSource) -> Result<Vec<Node>, SinkError> {
         Stack::TABLE,
         &["parent_id", "frame_id", "depth"],
         &mut |batch| {
-            let (parent, frame) = (int32(batch, "parent_id")?, int32(batch, "frame_id")?);
-            let depth = int32(batch, "depth")?;
-            for row in 0..batch.num_rows() {
+            let (parent, depths) = (int32(batch, "parent_id")?, whole_int32(batch, "depth")?);
+            let frames = whole_int32(batch, "frame_id")?;
+            for (row, (frame, depth)) in frames.iter().zip(depths).enumerate() {
                 let own = nodes.len() as i32;
                 nodes.push(Node {
                     // A damaged file can claim a parent that comes later; following it could loop
                     // forever.
                     parent: parent.get(row).filter(|parent| (0..own).contains(parent)),
-                    frame: frame.get(row).unwrap_or_default(),
-                    depth: depth.get(row).unwrap_or_default(),
+                    frame: *frame,
+                    depth: *depth,
                 });
             }
             Ok(())
@@ -248,14 +248,14 @@ fn read_frames(source: &dyn TableSource, kept: &Renumbered) -> Result<RecordBatc
             text(batch, "inlined")?,
         );
         let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
-        let (address, method) = (int64(batch, "address")?, int32(batch, "method_id")?);
-        for row in 0..batch.num_rows() {
+        let (addresses, method) = (whole_int64(batch, "address")?, int32(batch, "method_id")?);
+        for (row, address) in addresses.iter().enumerate() {
             if let Some(frame_id) = kept.0.get(&old).copied() {
                 rows.push(Frame {
                     frame_id,
                     module_id: module.get(row),
                     rva: rva.get(row),
-                    address: address.get(row).unwrap_or_default(),
+                    address: *address,
                     method_id: method.get(row),
                     source_file: file.get(row).map(str::to_owned),
                     line: line.get(row),
@@ -312,14 +312,14 @@ fn hashes(
 ) -> Result<RecordBatch, SinkError> {
     let mut rows: Vec<StackHash> = Vec::new();
     for batch in held {
-        let (stack, hash) = (int32(batch, STACK_ID)?, int64(batch, "stack_hash")?);
-        for row in 0..batch.num_rows() {
+        let (stack, hashes) = (int32(batch, STACK_ID)?, whole_int64(batch, "stack_hash")?);
+        for (row, hash) in hashes.iter().enumerate() {
             let Some(old) = stack.get(row) else { continue };
             let is_named = usize::try_from(old).is_ok_and(|old| named.get(old) == Some(&true));
             if let Some(stack_id) = stacks.0.get(&old).copied().filter(|_| is_named) {
                 rows.push(StackHash {
                     stack_id,
-                    stack_hash: hash.get(row).unwrap_or_default(),
+                    stack_hash: *hash,
                 });
             }
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::TableSource;
-use super::columns::{Get, boolean, int32, int64};
+use super::columns::{Get, boolean, int32, int64, whole_int64};
 use super::tag::Tags;
 use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
@@ -68,7 +68,9 @@ pub(super) fn derive(
 fn duration(source: &dyn TableSource) -> Result<i64, SinkError> {
     let mut duration = 0;
     source.scan(Trace::TABLE, &["duration_ns"], &mut |batch| {
-        duration = int64(batch, "duration_ns")?.get(0).unwrap_or_default();
+        if let Some(of_trace) = whole_int64(batch, "duration_ns")?.first() {
+            duration = *of_trace;
+        }
         Ok(())
     })?;
     Ok(duration)

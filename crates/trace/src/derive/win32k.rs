@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::columns::{Get, boolean, int32, int64, text};
+use super::columns::{Get, boolean, int32, int64, text, whole_int32};
 use super::{TableSource, plus};
 use crate::interner::Interner;
 use crate::out::write_all;
@@ -71,12 +71,12 @@ fn objects(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
     ];
     source.scan(GdiUserObject::TABLE, &columns, &mut |batch| {
         let (process, class) = (int32(batch, "process_key")?, text(batch, "class")?);
-        let (kind, name) = (int32(batch, "type_id")?, text(batch, "type_name")?);
+        let (kinds, name) = (whole_int32(batch, "type_id")?, text(batch, "type_name")?);
         let outcome = text(batch, "outcome")?;
         let (create, lifetime) = (int64(batch, "create_ns")?, int64(batch, "lifetime_ns")?);
-        for row in 0..batch.num_rows() {
+        for (row, kind) in kinds.iter().enumerate() {
             let class = texts.intern(class.get(row).unwrap_or(""));
-            let of = (process.get(row), class, kind.get(row).unwrap_or_default());
+            let of = (process.get(row), class, *kind);
             let sum = sums.entry(of).or_default();
             if sum.type_name.is_none() {
                 sum.type_name = name.get(row).map(|name| texts.intern(name));

@@ -64,8 +64,10 @@ impl Assemblies {
         let mut rows = image_rows(directory);
         let first = first_methods(methods);
         for (pid, methods) in methods.processes() {
-            let first = first.get(&pid).copied().unwrap_or_default() as usize;
-            for (method, at) in methods.iter().zip(first..) {
+            let Some(first) = first.get(&pid) else {
+                continue;
+            };
+            for (method, at) in methods.iter().zip(*first as usize..) {
                 let process = directory.process_at(pid, method.begin);
                 let is_of = |time| directory.process_at(pid, time) == process;
                 let Some(module) = modules.find(pid, method.module_id, is_of) else {

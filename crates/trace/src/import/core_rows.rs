@@ -72,7 +72,8 @@ impl Cores {
             .filter(|mhz| *mhz > 0);
         let node = number.and_then(|(group, n)| {
             let has = |node: &NumaNode| {
-                node.group == group && node.mask.checked_shr(n.into()).unwrap_or(0) & 1 != 0
+                let shifted = node.mask.checked_shr(n.into());
+                node.group == group && shifted.is_some_and(|mask| mask & 1 != 0)
             };
             self.nodes.iter().position(has)
         });

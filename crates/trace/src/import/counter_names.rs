@@ -68,9 +68,9 @@ impl CounterNames {
         let first = if hook.opcode == sample::opcode::INTERVAL_SET {
             interval.old
         } else {
-            interval.new
+            Some(interval.new)
         };
-        known.1 = known.1.or(Some(first).filter(|interval| *interval > 0));
+        known.1 = known.1.or(first.filter(|interval| *interval > 0));
     }
 
     /// Name of a source from the trace, otherwise from the numbering of Windows.

@@ -122,7 +122,7 @@ impl Dns {
             name: dns_event.name.as_str().into(),
             query_type: query_type as i32,
             start_ns: Some(context.ns(now)),
-            options: Some(options as i64),
+            options: options.map(u64::cast_signed),
             is_network,
             is_async,
             ..table::DnsQuery::default()
@@ -172,7 +172,7 @@ impl Dns {
         open.row.end_ns = Some(end_ns);
         open.row.duration_ns = open.row.start_ns.map(|start| end_ns.saturating_sub(start));
         open.row.status = Some(status as i32);
-        open.row.result = Some(results.clone());
+        open.row.result.clone_from(results);
         write(open, now, context);
     }
 
@@ -209,7 +209,8 @@ impl Dns {
                     // `;` separates the names in the column.
                     open.adapters.add(&adapter.replace(';', "_"));
                     servers
-                        .split(';')
+                        .iter()
+                        .flat_map(|servers| servers.split(';'))
                         .for_each(|server| open.adapter_servers.add(server.trim()));
                 }
                 // Queries for A and AAAA of one name run at the same time, and this event contains

@@ -179,11 +179,10 @@ impl Dotnet {
         let before = event
             .thread_id()
             .and_then(|tid| Some((tid, self.last_events.remove(&tid)?)));
-        let Some((tid, time)) = before else {
+        let (Some(pid), Some((tid, time))) = (event.process_id(), before) else {
             return false;
         };
         let addresses = clr::stack(event.payload(), event.pointer_size());
-        let pid = event.process_id().unwrap_or_default();
         context.attach_whole(
             Owner {
                 timestamp: time,
@@ -380,12 +379,12 @@ impl Importer for Dotnet {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        let when = |row: &table::Gc| row.start_ns.or(row.end_ns).unwrap_or_default();
+        let when = |row: &table::Gc| row.start_ns.or(row.end_ns);
         self.collections.sort_by_key(when);
         for row in self
             .collections
             .iter()
-            .filter(|row| context.range.contains(when(row)))
+            .filter(|row| when(row).is_some_and(|ns| context.range.contains(ns)))
         {
             context.tables.push(row, sink)?;
         }

@@ -94,8 +94,9 @@ impl Heaps {
             // If the handle was in use, the end of the previous heap was lost.
             Change::Create | Change::Destroy => self.end(of, row),
             Change::Allocate { size, address } => {
-                (row.address, row.size_bytes) = (Some(address.cast_signed()), Some(signed(size)));
-                self.hold(of, address, row.ts_ns, row);
+                let bytes = signed(size);
+                (row.address, row.size_bytes) = (Some(address.cast_signed()), Some(bytes));
+                self.hold(of, (address, bytes), row.ts_ns, row);
             }
             Change::Reallocate {
                 address,
@@ -103,12 +104,13 @@ impl Heaps {
                 size,
                 ..
             } => {
-                (row.address, row.size_bytes) = (Some(address.cast_signed()), Some(signed(size)));
+                let bytes = signed(size);
+                (row.address, row.size_bytes) = (Some(address.cast_signed()), Some(bytes));
                 // A block that grows in place keeps its address, so the old one has to go first.
                 let since_ns = self
                     .free(of, old_address, row)
                     .map_or(row.ts_ns, |old| old.since_ns);
-                self.hold(of, address, since_ns, row);
+                self.hold(of, (address, bytes), since_ns, row);
             }
             Change::Free { address } => {
                 row.address = Some(address.cast_signed());
@@ -118,14 +120,13 @@ impl Heaps {
         row.held_bytes = self.heaps.get(&of).map_or(0, |heap| heap.bytes);
     }
 
-    /// Adds the block of a row, which was allocated at `since_ns`.
-    fn hold(&mut self, of: HeapKey, address: u64, since_ns: i64, row: &mut Heap) {
+    /// Adds the block of a row by its address and size. It was allocated at `since_ns`.
+    fn hold(&mut self, of: HeapKey, (address, bytes): (u64, i64), since_ns: i64, row: &mut Heap) {
         let is_full = self.heaps.len() >= MAX_HEAPS && !self.heaps.contains_key(&of);
         if is_full || self.blocks >= MAX_BLOCKS {
             self.dropped += 1;
             return;
         }
-        let bytes = row.size_bytes.unwrap_or_default();
         let block = Block {
             row: row.heap_event_id,
             since_ns,

@@ -182,10 +182,11 @@ impl Importer for Loggers {
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         for (number, file) in learned.session.files().iter().enumerate() {
-            let mask = self.masks.get(&number).copied().unwrap_or_default();
+            let mask = self.masks.get(&number).copied();
             // Events may also have reported the session of the trace, and it has one row.
             let live = self.live.remove(&file.header().session_name.to_lowercase());
-            let row = of_header(file, mask, live.map(|(_, row)| row).unwrap_or_default());
+            let reported = live.map_or_else(Logger::default, |(_, row)| row);
+            let row = of_header(file, mask, reported);
             context.tables.push(&row, sink)?;
         }
         let mut live: Vec<(usize, Logger)> = self.live.into_values().collect();
@@ -233,7 +234,7 @@ fn fill(row: &mut Logger, fields: &SessionFields) {
 }
 
 /// The session of a file, from its header and from events about it.
-fn of_header(file: &TraceFile, mask: GroupMask, reported: Logger) -> Logger {
+fn of_header(file: &TraceFile, mask: Option<GroupMask>, reported: Logger) -> Logger {
     let h = file.header();
     let text = |text: &str| {
         Some(text.trim())
@@ -250,7 +251,9 @@ fn of_header(file: &TraceFile, mask: GroupMask, reported: Logger) -> Logger {
         buffers_written: Some(h.buffers_written.into()),
         events_lost: Some(h.events_lost.into()),
         buffers_lost: Some(h.buffers_lost.into()),
-        kernel_keywords: Some(mask.keywords()).filter(|keywords| !keywords.is_empty()),
+        kernel_keywords: mask
+            .map(GroupMask::keywords)
+            .filter(|keywords| !keywords.is_empty()),
         ..reported
     }
 }

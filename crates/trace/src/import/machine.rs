@@ -295,6 +295,7 @@ pub(super) fn trace(
         os_name: config.product_name.as_deref().and_then(text),
         os_revision: config.build_lab.as_deref().and_then(revision),
         is_virtual_machine: config.platform.as_ref().map(is_virtual),
+        // Empty if the start was not recorded: the column has no null.
         start_utc: utc_text(clock.start).unwrap_or_default(),
         start_filetime: clock.start,
         time_zone_bias_minutes: Some(h.time_zone.bias_at(clock.start)),

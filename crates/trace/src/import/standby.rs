@@ -56,6 +56,7 @@ impl Importer for Standby {
                 Ok(())
             }
             Event::Exit(exit) => {
+                // A stay that began before the recording has only its end.
                 let mut row = self.open.take().unwrap_or_default();
                 left(&mut row, ns, exit);
                 write(&row, context, sink)

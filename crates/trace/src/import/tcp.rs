@@ -261,14 +261,11 @@ fn identify(live: &mut Live, tcp_event: &TcpEvent, event: &RawEvent<'_>, context
 
 /// Adds an event. Returns data that was sent or received again.
 fn happened(live: &mut Live, tcp_event: &TcpEvent, ns: i64) -> Option<table::TcpRetransmit> {
-    let (bytes, sequence) = (
-        tcp_event.bytes.unwrap_or_default(),
-        tcp_event.sequence.unwrap_or_default(),
-    );
     let row = &mut live.row;
     let sum = |count: &mut i64, sum: &mut i64| {
         *count += 1;
-        *sum = sum.saturating_add(bytes.into());
+        let bytes = tcp_event.bytes.map_or(0, i64::from);
+        *sum = sum.saturating_add(bytes);
     };
     match tcp_event.kind {
         Kind::Connected => _ = row.connected_ns.get_or_insert(ns),
@@ -288,10 +285,16 @@ fn happened(live: &mut Live, tcp_event: &TcpEvent, ns: i64) -> Option<table::Tcp
         Kind::Inject => sum(&mut row.injects, &mut row.inject_bytes),
         Kind::KeepAlive => row.keep_alives += 1,
         Kind::Template => row.template = tcp_event.template.and_then(template_name),
-        Kind::Send => live.sent(ns, sequence, bytes),
-        Kind::Receive => return live.received(ns, sequence, bytes),
+        Kind::Send => {
+            let (sequence, bytes) = segment(tcp_event)?;
+            live.sent(ns, sequence, bytes);
+        }
+        Kind::Receive => {
+            let (sequence, bytes) = segment(tcp_event)?;
+            return live.received(ns, sequence, bytes);
+        }
         Kind::Retransmit | Kind::TailLossProbe => {
-            return live.retransmitted(tcp_event.kind.name(), ns, sequence);
+            return live.retransmitted(tcp_event.kind.name(), ns, tcp_event.sequence?);
         }
         Kind::Summary => {
             if let Some(summary) = &tcp_event.summary {
@@ -303,6 +306,12 @@ fn happened(live: &mut Live, tcp_event: &TcpEvent, ns: i64) -> Option<table::Tcp
     None
 }
 
+/// Sequence number and length of the data of an event. Without them the data is not looked for: the
+/// number 0 is one that data can have, so all these events would be repetitions of each other.
+fn segment(tcp_event: &TcpEvent) -> Option<(u32, u32)> {
+    tcp_event.sequence.zip(tcp_event.bytes)
+}
+
 /// Applies an event outside the range as far as it affects later ones: a reusable control block,
 /// the template, sent sequence numbers.
 fn happened_outside(live: &mut Live, tcp_event: &TcpEvent, ns: i64) {
@@ -310,10 +319,9 @@ fn happened_outside(live: &mut Live, tcp_event: &TcpEvent, ns: i64) {
         Kind::Close | Kind::Shutdown | Kind::ConnectFailed => live.is_closed = true,
         Kind::Template => live.row.template = tcp_event.template.and_then(template_name),
         Kind::Send => {
-            let (bytes, sequence) = (
-                tcp_event.bytes.unwrap_or_default(),
-                tcp_event.sequence.unwrap_or_default(),
-            );
+            let Some((sequence, bytes)) = segment(tcp_event) else {
+                return;
+            };
             // Data sent before the range may be sent again inside of it, and the delay counts from
             // the first time.
             live.send.sequences.put(sequence, ns, bytes);

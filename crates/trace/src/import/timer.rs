@@ -55,7 +55,7 @@ impl Timers {
             Requester::Process(pid, application) => (
                 Asker::Process(context.directory.process_at(pid, time), pid),
                 "process",
-                Some(application),
+                application,
             ),
             Requester::Kernel => (Asker::Kernel, "kernel", None),
             Requester::System => (Asker::System, "system", None),

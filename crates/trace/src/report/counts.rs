@@ -155,23 +155,21 @@ impl EventCounts {
     pub(crate) fn of(counts: &Counts, mut names: Option<&mut Names>) -> Self {
         let event_names = names
             .as_mut()
-            .map(|names| names.of_events(counts))
-            .unwrap_or_default();
+            .map_or_else(BTreeMap::new, |names| names.of_events(counts));
         let names = names.as_deref();
         let kernel = |((group, opcode, version), events): ((u8, u8, u8), u64)| KernelCount {
             group,
             opcode,
             version,
             events,
-            name: names
-                .map(|names| names.of_kernel((group, opcode, version)))
-                .unwrap_or_default(),
+            name: names.map_or_else(String::new, |names| {
+                names.of_kernel((group, opcode, version))
+            }),
         };
         let other = |((provider, id, version, opcode), events): ((String, u16, u16, u8), u64)| {
-            let name = names
-                .map(|names| names.of_provider(&provider))
-                .unwrap_or_default();
+            let name = names.map_or_else(String::new, |names| names.of_provider(&provider));
             let key = (provider, id, version, opcode);
+            // Most events of providers without a manifest have no name.
             let event = event_names.get(&key).cloned().unwrap_or_default();
             let (provider, ..) = key;
             ProviderEvents {

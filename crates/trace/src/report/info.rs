@@ -325,7 +325,7 @@ fn recording(session: &Session, header: &TraceHeader, facts: &Facts) -> Recordin
     Recording {
         session: header.session_name.clone(),
         start_utc: utc_text(clock.start),
-        end_utc: end.and_then(|end| utc_text(clock.filetime(end))),
+        end_utc: end.and_then(|end| utc_text(clock.filetime(end)?)),
         duration_s: end.map(|end| clock.seconds(end)),
         is_cut: session.is_cut(),
         events_s: facts

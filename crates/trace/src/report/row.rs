@@ -117,7 +117,7 @@ impl<'t> Rows<'t> {
         Row {
             pid,
             tid,
-            process: process.map(|p| p.name.clone()).unwrap_or_default(),
+            process: process.map_or_else(String::new, |process| process.name.clone()),
             guid,
             provider,
             event: name,

@@ -39,7 +39,7 @@ pub(super) fn section(session: &Session, counts: &Counts) -> Value {
         "end_utc": utc_text(h.end_time),
         "boot_utc": utc_text(h.boot_time),
         "duration_s": duration,
-        "session_end_utc": session_end.and_then(|end| utc_text(clock.filetime(end))),
+        "session_end_utc": session_end.and_then(|end| utc_text(clock.filetime(end)?)),
         "session_duration_s": session_end.map(|end| clock.seconds(end)),
         "events_lost": sum(&|f| f.header().events_lost.into()),
         "buffers_lost": sum(&|f| f.header().buffers_lost.into()),

@@ -43,7 +43,7 @@ pub(super) fn section(directory: &Directory, clock: &Clock) -> Value {
     }
     let mut section = Map::new();
     for (instance, key) in directory.processes.instances().iter().zip(0u32..) {
-        let own_threads = threads.get(&key).copied().unwrap_or_default();
+        let own_threads = threads.get(&key).map_or(0, |count| *count);
         let own_images = images.remove(&key).unwrap_or_default();
         section.insert(
             instance.key_text(),

@@ -162,10 +162,11 @@ impl<'d> ScheduleSummary<'d> {
         let times = self.threads.entry(owner).or_default();
         times.switches += 1;
         times.preempted += u64::from(switch.last_out.is_some() && switch.was_preempted());
-        add(&mut times.ready, switch.ready().unwrap_or_default());
-        let wait = switch.wait().unwrap_or_default();
-        add(&mut times.waiting, wait);
-        if wait > 0 {
+        if let Some(ready) = switch.ready() {
+            add(&mut times.ready, ready);
+        }
+        if let Some(wait) = switch.wait().filter(|wait| *wait > 0) {
+            add(&mut times.waiting, wait);
             add(
                 self.wait_reasons
                     .entry((owner.0, owner.1, switch.wait_reason))

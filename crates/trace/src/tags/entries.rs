@@ -97,7 +97,7 @@ impl Entries {
     /// What a module matches. Many frames share few modules, so this is done once for each.
     pub(super) fn of_module(&self, module: Option<&str>) -> OfModule {
         let mut patterns = Vec::new();
-        let module = module.unwrap_or_default().to_lowercase();
+        let module = module.map_or_else(String::new, str::to_lowercase);
         self.modules.matching(&module, &mut patterns);
         // Only a star alone matches a method that is not known.
         let any: Vec<PatternId> = self.methods.any().into_iter().collect();

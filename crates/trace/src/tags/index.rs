@@ -96,9 +96,10 @@ impl PatternIndex {
                 }),
                 _ if !text.contains('*') => _ = index.exact.insert(text, id),
                 _ => {
-                    let longest = text.split('*').max_by_key(|piece| piece.len());
-                    let group = by_longest.entry(longest.unwrap_or_default().into());
-                    group.or_default().push((Pattern::new(&text), id));
+                    if let Some(longest) = text.split('*').max_by_key(|piece| piece.len()) {
+                        let group = by_longest.entry(longest.into());
+                        group.or_default().push((Pattern::new(&text), id));
+                    }
                 }
             }
         }

@@ -128,7 +128,7 @@ impl TagSet {
             (node.checked_sub(1), node)
         });
         // Nothing is innermost in an empty stack, as in one that was not recorded.
-        let innermost = i32::try_from(frames.len()).unwrap_or_default() - 1;
+        let innermost = i32::try_from(frames.len()).ok()? - 1;
         tagged.name(tagged.tag(innermost)?).map(str::to_owned)
     }
 }

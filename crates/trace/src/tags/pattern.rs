@@ -26,10 +26,9 @@ impl Pattern {
                 rest: None,
             };
         };
-        let mut pieces: Vec<&str> = rest.split('*').collect();
-        let suffix = pieces.pop().unwrap_or_default();
-        let middle = pieces
-            .into_iter()
+        let (middle, suffix) = rest.rsplit_once('*').unwrap_or(("", rest));
+        let middle = middle
+            .split('*')
             .filter(|piece| !piece.is_empty())
             .map(Into::into)
             .collect();

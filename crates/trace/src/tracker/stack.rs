@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use etwkit_decode::kernel::stack::is_kernel_address;
+use etwkit_etl::bytes::tail;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rustc_hash::FxHashMap;
@@ -214,7 +215,7 @@ impl Definitions {
         } else if !is_before(last + 1) {
             last + 1
         } else {
-            let rest = self.times.get(last..).unwrap_or_default();
+            let rest = tail(&self.times, last);
             last + rest.partition_point(|time| *time < timestamp)
         };
         self.last.store(position as u32, Ordering::Relaxed);

@@ -75,7 +75,7 @@ fn narrow(bytes: &[u8]) -> Option<Text<'_>> {
         return None;
     }
     let position = error.valid_up_to();
-    let byte = bytes.get(position).copied().unwrap_or_default();
+    let byte = *bytes.get(position)?;
     // A text with characters of several bytes is UTF-8 with damage; one without them was never
     // UTF-8.
     let is_damaged = !bytes.get(..position)?.is_ascii();

@@ -431,6 +431,22 @@ fn a_sample_of_a_counter_has_the_name_and_the_interval_in_force() {
     );
 }
 
+/// A change may leave out the interval before it. Then the one at the end is the best that is known.
+#[test]
+fn an_interval_that_a_change_leaves_out_is_not_zero() {
+    let interval = |before: &[(u64, usize)]| {
+        let mut trace = Recording::new();
+        let change = [&[(0, 4), (5000, 4)][..], before].concat();
+        trace.kernel(10, 0, (15, 72, 3), &bytes(&change));
+        let at_end = bytes(&[(0, 4), (5000, 4), (5000, 4)]);
+        trace.kernel(90, 0, (15, 74, 3), &at_end);
+        trace.imported(Range::ALL).1.trace.sample_interval_ns
+    };
+    assert_eq!(interval(&[(10_000, 4)]), Some(1_000_000));
+    assert_eq!(interval(&[(0, 4)]), Some(500_000));
+    assert_eq!(interval(&[]), Some(500_000));
+}
+
 #[test]
 fn branches_are_counted_by_both_ends_and_belong_to_a_range_with_their_event() {
     let branches = |entries: &[(u64, u64)], us: i64, start: i64| {

@@ -6,7 +6,7 @@ use arrow_array::types::{Int32Type, Int64Type};
 use etwkit_trace::derive::derive;
 use etwkit_trace::table::{
     Columns, ContextSwitch, CpuMethod, CpuProcess, CpuSample, CpuStack, CpuTag, DriverCategory,
-    Frame, Method, Module, Process, ReadyPercentile, Row, Stack, Table,
+    FileFile, FileIo, Frame, Method, Module, Process, ReadyPercentile, Row, Stack, Table,
 };
 use etwkit_trace::tags::TagSet;
 
@@ -459,6 +459,29 @@ fn modules_that_are_known_drivers_are_listed() {
     );
 }
 
+/// The single operations give 30 as well: a maximum over offset + result leaves out what is null.
+#[test]
+fn an_operation_without_a_position_does_not_start_at_the_begin_of_its_file() {
+    let read = |offset_bytes, result_bytes| FileIo {
+        kind: "read",
+        end_ns: Some(1),
+        offset_bytes,
+        result_bytes,
+        ..FileIo::default()
+    };
+    let mut source = names();
+    source.push(rows(&[
+        read(None, Some(500)),
+        read(Some(10), Some(20)),
+        read(Some(40), None),
+    ]));
+    let mut out = Batches::new();
+    derive(&source, &[], &mut out).unwrap();
+    let files = of(&out, FileFile::TABLE);
+    assert_eq!(int(files, "max_position_bytes"), [Some(30)]);
+    assert_eq!(int(files, "result_bytes"), [Some(520)]);
+}
+
 #[test]
 fn run_time_of_a_method_is_that_of_slices_which_began_with_it() {
     let mut out = Batches::new();
@@ -577,6 +600,29 @@ fn an_open_wait_has_no_length() {
     derive(&tables, &[], &mut with).unwrap();
     derive(&example(), &[], &mut without).unwrap();
     assert_eq!(with, without);
+}
+
+/// As the question over a range of the same rows: without a run, the times of the waits count.
+#[test]
+fn a_process_that_only_waits_begins_with_its_wait() {
+    let off = |start, wait, ready| ContextSwitch {
+        thread_key: 7,
+        process_key: Some(1),
+        last_out_ns: Some(start),
+        wait_ns: Some(wait),
+        ready_ns: Some(ready),
+        prev_state: Some(5),
+        ..ContextSwitch::default()
+    };
+    let mut tables = names();
+    tables.push(rows(&[off(500, 100, 20), off(700, 40, 0)]));
+    let mut out = Batches::new();
+    derive(&tables, &[], &mut out).unwrap();
+    let processes = of(&out, CpuProcess::TABLE);
+    assert_eq!(
+        ["first_ns", "last_ns"].map(|column| int(processes, column)),
+        [vec![Some(500)], vec![Some(740)]]
+    );
 }
 
 #[test]

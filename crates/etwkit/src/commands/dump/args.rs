@@ -124,15 +124,13 @@ impl Common {
     /// Returns the target of rows with types, if they are wanted.
     pub(super) fn typed(&self) -> anyhow::Result<Option<Typed<'_>>> {
         let file = self.out.as_deref();
-        let ending = file.and_then(Path::extension).unwrap_or_default();
-        let format = match (
-            self.format,
-            ending.to_string_lossy().to_lowercase().as_str(),
-        ) {
+        let ending = file.and_then(Path::extension);
+        let ending = ending.map(|ending| ending.to_string_lossy().to_lowercase());
+        let format = match (self.format, ending.as_deref()) {
             (Some(format), _) => format,
             (None, _) if file.is_none() => return Ok(None),
-            (None, "parquet") => TypedFormat::Parquet,
-            (None, "arrows") => TypedFormat::Arrow,
+            (None, Some("parquet")) => TypedFormat::Parquet,
+            (None, Some("arrows")) => TypedFormat::Arrow,
             _ => bail!("--out needs a name that ends with .parquet or .arrows, or --format"),
         };
         let replace = Replace::forced(self.force);

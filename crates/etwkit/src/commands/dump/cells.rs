@@ -381,9 +381,7 @@ fn print_table(
     // on the width of the screen.
     let may_fit = shows == Shows::Rows && chosen.is_none() && !common.is_etwanalyzer();
     let screen = lines.screen().filter(|_| may_fit);
-    let left_out = screen
-        .map(|width| columns.fit(width, shown.rows()))
-        .unwrap_or_default();
+    let left_out = screen.map_or_else(Vec::new, |width| columns.fit(width, shown.rows()));
     let printed = columns.lines(shown.rows());
     let mut printed = printed.iter();
     let titles = printed.next().filter(|_| shows == Shows::Rows);

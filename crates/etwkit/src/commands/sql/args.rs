@@ -76,16 +76,13 @@ pub(crate) struct SqlArgs {
 impl SqlArgs {
     /// Returns the format of rows: the chosen one, otherwise the one of the file's extension.
     pub(crate) fn form(&self) -> SqlFormat {
-        let ending = self
-            .out
-            .as_ref()
-            .and_then(|out| out.extension())
-            .unwrap_or_default();
-        let of_ending = || match ending.to_string_lossy().to_lowercase().as_str() {
-            "parquet" => SqlFormat::Parquet,
-            "csv" => SqlFormat::Csv,
-            "json" | "jsonl" | "ndjson" => SqlFormat::Json,
-            "arrows" => SqlFormat::Arrow,
+        let ending = self.out.as_ref().and_then(|out| out.extension());
+        let ending = ending.map(|ending| ending.to_string_lossy().to_lowercase());
+        let of_ending = || match ending.as_deref() {
+            Some("parquet") => SqlFormat::Parquet,
+            Some("csv") => SqlFormat::Csv,
+            Some("json" | "jsonl" | "ndjson") => SqlFormat::Json,
+            Some("arrows") => SqlFormat::Arrow,
             _ => SqlFormat::Table,
         };
         self.format.unwrap_or_else(of_ending)

@@ -169,13 +169,13 @@ impl Reader<'_> {
             return self.warn(preset.at, format!("{FILTER} is too long: {outcome}"));
         }
         let keys = match number(preset, "KeyColumnCount") {
-            Ok(number) => number.and_then(|number| usize::try_from(number).ok()),
+            Ok(number) => number.map_or(0, |number| number as usize),
             Err(wrong) => return self.warn(preset.at, format!("{wrong}: {outcome}")),
         };
         let columns = self.columns(columns);
         self.presets.push(Preset {
             name: name.to_owned(),
-            keys: keys.unwrap_or_default(),
+            keys,
             filter: preset.attribute(FILTER).unwrap_or("").trim().to_owned(),
             filter_keeps: is_true(preset, "InitialFilterShouldKeep", true),
             columns,

@@ -95,13 +95,8 @@ impl<W: Write + Seek> Sim<W> {
         self.take_frames(thread, Taken::Ready);
         // A fault is blamed on the instruction of the program, not on the code of the kernel that
         // handles it.
-        let counter = self
-            .frames
-            .user
-            .first()
-            .or(self.frames.kernel.first())
-            .copied()
-            .unwrap_or_default();
+        let of_program = self.frames.user.first().copied();
+        let counter = of_program.unwrap_or_else(|| self.frames.innermost());
         self.kernel_event(cpu, thread, kind, |p| {
             p.u64(address).u64(counter);
         })?;

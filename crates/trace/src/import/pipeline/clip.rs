@@ -72,7 +72,7 @@ fn off(mut row: ContextSwitch, lengths: Option<Lengths>, range: Range) -> Option
         ) = (None, None, false);
         row.adjust_reason = None;
     }
-    let (wait_ns, ready_ns) = lengths.unwrap_or_default();
+    let (wait_ns, ready_ns) = lengths.unwrap_or((None, None));
     Some(ContextSwitch {
         cpu: None,
         last_out_ns: Some(range.clip(last_out)),

@@ -251,7 +251,9 @@ impl Collector {
         };
         match hook.opcode {
             sample::opcode::INTERVAL_START => _ = self.first_interval.get_or_insert(interval.new),
-            sample::opcode::INTERVAL_SET => _ = self.changed_from.get_or_insert(interval.old),
+            sample::opcode::INTERVAL_SET => {
+                self.changed_from = self.changed_from.or(interval.old);
+            }
             _ => self.end_interval = Some(interval.new),
         }
     }

@@ -399,8 +399,10 @@ impl<'d> Identity<'d> {
         let ids = first_methods(tracker);
         let mut rows = Vec::new();
         for (pid, methods) in tracker.processes() {
-            let first = ids.get(&pid).copied().unwrap_or_default();
-            for (method, id) in methods.iter().zip(first..) {
+            let Some(first) = ids.get(&pid) else {
+                continue;
+            };
+            for (method, id) in methods.iter().zip(*first..) {
                 let time = Some(method.begin).filter(|t| *t != i64::MIN);
                 let process = self.directory.process_at(pid, time.unwrap_or(i64::MIN));
                 let module =

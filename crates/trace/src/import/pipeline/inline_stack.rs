@@ -14,10 +14,9 @@ pub(crate) fn inline_stack(event: &RawEvent<'_>) -> Vec<u64> {
             .map_while(|at| u64_at(bytes, at))
             .collect();
     }
-    let bytes = event
-        .extended()
-        .find(kind::STACK_TRACE_32)
-        .unwrap_or_default();
+    let Some(bytes) = event.extended().find(kind::STACK_TRACE_32) else {
+        return Vec::new();
+    };
     (8..bytes.len())
         .step_by(4)
         .map_while(|at| u32_at(bytes, at).map(u64::from))

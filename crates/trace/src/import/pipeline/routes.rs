@@ -126,11 +126,9 @@ impl Routes {
             return;
         };
         // The first route is the empty one, which all kinds have before anything is added.
-        let mut route = self
-            .routes
-            .get(usize::from(*number))
-            .cloned()
-            .unwrap_or_default();
+        let Some(mut route) = self.routes.get(usize::from(*number)).cloned() else {
+            return;
+        };
         change(&mut route, of);
         let known = self.routes.iter().position(|known| *known == route);
         let at = known.unwrap_or(self.routes.len());

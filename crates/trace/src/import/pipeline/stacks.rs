@@ -261,8 +261,7 @@ impl<'d> Stacks<'d> {
         let mut memo = self
             .memos
             .get_mut(index)
-            .map(std::mem::take)
-            .unwrap_or_default();
+            .map_or_else(Memo::default, std::mem::take);
         if !(memo.from..memo.until).contains(&place.time) {
             (memo.from, memo.until) = self.epochs.around(place);
             memo.frames.clear();
