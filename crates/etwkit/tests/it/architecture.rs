@@ -280,6 +280,7 @@ fn unsafe_code_is_one_block_in_extract() {
         "trace",
         "cut",
         "json7z",
+        "lake",
         "symbols",
         "synth",
         "sql",
