@@ -45,11 +45,14 @@ impl Lake {
     /// # Errors
     /// A file cannot be read or written.
     pub fn compact(&self, older_than: Duration) -> Result<Compacted> {
-        let mut done = Compacted::default();
+        let mut logs = Vec::new();
         for table in self.tables()? {
-            let log = Log::load(&self.store, &table)?;
-            // Read after the log: a run that was committed before it has its rows there.
-            let live = self.live_keys()?;
+            logs.push((Log::load(&self.store, &table)?, table));
+        }
+        // Read after the logs: rows in them whose run was committed before are not of no run.
+        let live = self.live_keys()?;
+        let mut done = Compacted::default();
+        for (log, table) in logs {
             let is_run = table == RUN;
             let keeps =
                 |key: Key| is_run || live.contains(&key) || !is_older(time_of(key.1), older_than);

@@ -168,7 +168,8 @@ impl Log {
         let files = store.list(&format!("{}/{FOLDER}", self.table))?;
         let names = files.iter().filter_map(|file| file.location.filename());
         let Some(last) = names.filter_map(checkpoint::version).max() else {
-            if files.is_empty() {
+            // Another writer may have created the table in the meantime.
+            if files.is_empty() || store.size(&self.commit_name(0))?.is_some() {
                 return Ok(());
             }
             return Err(self.wrong("its first commit, or a checkpoint in one file"));
