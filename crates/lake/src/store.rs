@@ -41,9 +41,12 @@ impl Store {
 
     /// Reads a file; `None` if there is none.
     pub(crate) fn read(&self, name: &str) -> Result<Option<Bytes>> {
-        let Some(size) = self.size(name)? else {
+        let at = named(name)?;
+        let opened = found(block_on(self.objects.get(&at)));
+        let Some(opened) = opened.map_err(failed("read", name))? else {
             return Ok(None);
         };
+        let size = opened.meta.size;
         if size > MAX_READ {
             return Err(Error::File {
                 path: self.path(name),
@@ -51,9 +54,8 @@ impl Store {
                 source: None,
             });
         }
-        let at = named(name)?;
-        let read = block_on(async { self.objects.get(&at).await?.bytes().await });
-        found(read).map_err(failed("read", name))
+        let bytes = block_on(opened.bytes()).map_err(failed("read", name))?;
+        Ok(Some(bytes))
     }
 
     /// The size of a file; `None` if there is none.

@@ -130,6 +130,7 @@ fn crates_do_not_know_what_lies_above_them() {
         "etwkit-decode",
         "etwkit-trace",
         "etwkit-extract",
+        "etwkit-lake",
         "etwkit-synth",
         "etwkit-cut",
     ] {
@@ -159,6 +160,7 @@ fn crates_do_not_know_what_lies_above_them() {
     for (member, unknown) in [
         ("etwkit", &["etwkit-etl", "etwkit-decode"][..]),
         ("json7z", &["etwkit-etl", "etwkit-decode", "parquet"]),
+        ("lake", &["etwkit-etl", "etwkit-decode"]),
         ("extract", &["etwkit-json7z"]),
     ] {
         let manifest =

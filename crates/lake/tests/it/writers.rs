@@ -10,12 +10,7 @@ fn two_writers_and_a_compactor_lose_nothing_and_add_nothing_twice() {
     let farm = Farm::new();
     farm.lake.add(&[one(&farm, 1)]).unwrap();
     // Both have run 9, and each has runs of its own.
-    let work = [[2, 9, 3, 4], [5, 6, 9, 7]].map(|runs| {
-        runs.map(|run| {
-            let (name, extract) = one(&farm, run);
-            (name, extract)
-        })
-    });
+    let work = [[2, 9, 3, 4], [5, 6, 9, 7]].map(|runs| runs.map(|run| one(&farm, run)));
     let added: usize = thread::scope(|scope| {
         let writers = work.map(|extracts| {
             let lake = farm.lake.clone();
