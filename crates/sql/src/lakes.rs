@@ -100,8 +100,17 @@ impl OfLake<'_> {
         };
         let schema = schema(table);
         let files = self.lake.files(table.name).map_err(failed)?;
-        let wanted = files.iter().filter(|file| has_any(file, &ids));
-        let opened = wanted.map(|file| files::of_lake(file, &schema));
+        let wanted: Vec<&LakeFile> = files.iter().filter(|file| has_any(file, &ids)).collect();
+        // Without this, a lake that lost files would answer with fewer rows.
+        let available: Option<u64> = wanted.iter().map(|file| file.rows).sum();
+        if wanted.is_empty() || available.is_some_and(|available| available < rows) {
+            return Err(failed(etwkit_lake::Error::File {
+                path: self.lake.path().join(table.name),
+                expected: format!("{rows} rows of its runs, found fewer"),
+                source: None,
+            }));
+        }
+        let opened = wanted.into_iter().map(|file| files::of_lake(file, &schema));
         let is_all = self.runs.len() == self.lake.runs().len();
         Ok(Some(LakeTable {
             numbers: Arc::new(numbers),

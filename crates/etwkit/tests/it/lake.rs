@@ -312,6 +312,29 @@ fn errors_of_lakes_have_hints() {
     assert!(err.contains("there is no run 0123456789abcdef"), "{err}");
 }
 
+#[test]
+fn a_lake_without_the_files_of_its_runs_does_not_answer() {
+    let farm = Farm::new();
+    let lake = farm.lake();
+    std::fs::remove_dir_all(lake.join("process")).unwrap();
+    let answer = run(&["sql", text(&lake), "SELECT count(*) FROM process"]);
+    assert_eq!(answer.exit, Exit::Error, "{}", answer.out);
+    assert!(
+        answer.err.contains("rows of its runs, found fewer")
+            && answer.err.contains("hint: `etwkit lake check LAKE`"),
+        "{}",
+        answer.err
+    );
+    let checked = run(&["lake", "check", text(&lake)]);
+    assert_eq!(checked.exit, Exit::Error);
+    assert!(
+        checked.err.contains("error: process: the run ")
+            && checked.err.contains("the table is missing"),
+        "{}",
+        checked.err
+    );
+}
+
 /// Reads a lake with delta-rs, which also writes a checkpoint, after which the first commit is deleted.
 const OF_DELTA: &str = "
 import sys, glob, os, duckdb
