@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use etwkit_base::ordered::{Workers, processors};
 use etwkit_extract::json7z::{is_json_archive, is_json_extract};
 use etwkit_extract::manifest_of;
+use etwkit_lake::{LakeRun, Snapshot};
 use etwkit_sql::choice::{Facts, fitting};
 
 use crate::open::is_trace;
@@ -41,6 +42,14 @@ enum Looked {
 
 impl Looked {
     fn at(path: &Path) -> Self {
+        if let Some(run) = Snapshot::run_at(path) {
+            return match run {
+                Ok(LakeRun { run, .. }) => {
+                    Self::Extract(Facts::of_manifest(path, run.manifest()).named(run.name()))
+                }
+                Err(_) => Self::Unreadable(Facts::of_path(path)),
+            };
+        }
         if is_trace(path) || is_json_extract(path) || is_json_archive(path) {
             return Self::Trace(Facts::of_path(path));
         }

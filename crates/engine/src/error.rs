@@ -90,6 +90,9 @@ pub enum Error {
     /// An extract cannot be opened.
     #[error(transparent)]
     Extract(#[from] StoreError),
+    /// A lake cannot be read.
+    #[error(transparent)]
+    Lake(#[from] etwkit_lake::Error),
     /// A session cannot be set up, or SQL is not answered.
     #[error(transparent)]
     Query(#[from] etwkit_sql::Error),
@@ -143,6 +146,7 @@ impl Error {
             Self::Json(error) => error.hint(),
             Self::Convert(error) => error.hint(),
             Self::Extract(error) => error.hint(),
+            Self::Lake(error) => error.hint(),
             Self::Query(error) => error.hint(),
             Self::Question(error) => error.hint(),
             Self::Files(error) => error.hint(),

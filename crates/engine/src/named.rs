@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use etwkit_base::natural::{Piece, pieces};
 use etwkit_extract::json7z::is_json_extract;
+use etwkit_lake::{Snapshot, is_lake, split};
 use etwkit_question::test_run::TestFile;
 
 use crate::{Error, Result, is_folder, recordings};
@@ -55,6 +56,17 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
     let mut named = Named::default();
     for found in read(words)? {
         match found {
+            Meaning::Path(path, place) if wanted == Wanted::Answers && is_lake(&path) => {
+                let lake = Snapshot::open(&path)?;
+                if lake.runs().is_empty() {
+                    return Err(Error::Named {
+                        message: format!("{place}no run is in the lake {}", path.display()),
+                        hint: "`etwkit lake add LAKE EXTRACT…` adds extracts",
+                        source: None,
+                    });
+                }
+                lake.run_paths().for_each(|run| named.add(run, true));
+            }
             Meaning::Path(path, place) if wanted != Wanted::Session && is_folder(&path) => {
                 let inside = in_order(recordings(std::slice::from_ref(&path), recursive)?)
                     .into_iter()
@@ -207,8 +219,8 @@ fn read(words: &[PathBuf]) -> Result<Vec<Meaning>> {
 /// Returns the meaning of an argument, or of a line of a list; `place` is its position for
 /// messages.
 fn one(word: &Path, place: String) -> Result<Meaning> {
-    // A file can have any name, even one with characters of a pattern.
-    if word.symlink_metadata().is_ok() {
+    // A file can have any name, even one with characters of a pattern. A run of a lake is not a file.
+    if word.symlink_metadata().is_ok() || split(word).is_some() {
         return Ok(Meaning::Path(word.to_owned(), place));
     }
     if pattern::is_pattern(word) {

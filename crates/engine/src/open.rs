@@ -9,6 +9,7 @@ use etwkit_base::path::name_of;
 use etwkit_extract::json7z::{is_json_archive, is_json_extract, open_all_json, open_json};
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{ConvertError, Extract, StoreError, derive_again, is_current, name_again};
+use etwkit_lake::{LakeRun, Snapshot};
 use etwkit_sql::{Session, Source};
 
 use crate::cache::Cached;
@@ -92,11 +93,10 @@ impl Engine {
         path: &Path,
         notes: &mut Vec<String>,
     ) -> Result<(Source, Option<String>)> {
-        let mut extract =
-            self.open_extract(asking, &self.extract_of(asking, path, notes)?, notes)?;
-        if is_trace(path) && symbols::newer_folder(path, &extract).is_some() {
-            extract = self.named_by_newer(asking, path, extract.path(), notes)?;
+        if let Some(run) = Snapshot::run_at(path) {
+            return Ok(source_of_run(run?, path, notes));
         }
+        let extract = self.extract(asking, path, notes)?;
         let hash = Some(extract.manifest().source.hash.clone()).filter(|hash| !hash.is_empty());
         let source = Source::from(extract);
         Ok((
@@ -107,6 +107,23 @@ impl Engine {
             },
             hash,
         ))
+    }
+
+    /// Opens the extract of a path, which a trace gets in the cache.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn extract(
+        &self,
+        asking: &Asking,
+        path: &Path,
+        notes: &mut Vec<String>,
+    ) -> Result<Extract> {
+        let extract = self.open_extract(asking, &self.extract_of(asking, path, notes)?, notes)?;
+        if is_trace(path) && symbols::newer_folder(path, &extract).is_some() {
+            return self.named_by_newer(asking, path, extract.path(), notes);
+        }
+        Ok(extract)
     }
 
     /// Gives an extract of the cache the names of a folder that was put next to its trace later.
@@ -252,6 +269,21 @@ impl Engine {
         ));
         Ok(extract.with_derived(&derived)?)
     }
+}
+
+/// Returns the rows of a run of a lake, and the hash of its trace.
+fn source_of_run(lake: LakeRun, path: &Path, notes: &mut Vec<String>) -> (Source, Option<String>) {
+    let run = &lake.run;
+    if !run.derived().is_some_and(is_current) {
+        notes.push(format!(
+            "{} was added by another version ({}): its sums may mean something else than the sums \
+             of this version; extract the trace again and add it",
+            run.name(),
+            run.manifest().etwkit_version
+        ));
+    }
+    let hash = Some(run.hash().to_owned()).filter(|hash| !hash.is_empty());
+    (Source::from((lake, path)), hash)
 }
 
 /// Sets the stack tags of the question in a session.

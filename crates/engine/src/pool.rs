@@ -125,8 +125,13 @@ fn stamps(paths: &[PathBuf]) -> Vec<Stamp> {
     paths.iter().map(|path| stamp(path)).collect()
 }
 
-/// Returns the stamp of the manifests of an extract, or of a packed extract itself.
+/// Returns the stamp of the manifests of an extract, or of a packed extract itself; for a run of a
+/// lake, the stamp of the lake's log.
 fn stamp(path: &Path) -> Stamp {
+    if let Some((lake, _)) = etwkit_lake::split(path) {
+        let log = std::fs::metadata(etwkit_lake::run_log(&lake)).ok();
+        return vec![log.and_then(|log| Some((log.len(), log.modified().ok()?)))];
+    }
     let parts = [
         path.to_owned(),
         path.join("manifest.json"),

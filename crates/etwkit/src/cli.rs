@@ -25,6 +25,7 @@ use crate::commands::dump::explain::ExplainArgs;
 use crate::commands::dump::root::DumpArgs;
 use crate::commands::export::ExportArgs;
 use crate::commands::extract::label;
+use crate::commands::lake::args::LakeArgs;
 use crate::commands::shell::{CompletionsArgs, ManArgs};
 use crate::commands::sql::args::SqlArgs;
 use crate::commands::strace::StraceArgs;
@@ -32,9 +33,9 @@ use crate::commands::symbols::SymbolsArgs;
 use crate::examples::{
     CACHE_EXAMPLE, COMPLETIONS_EXAMPLE, CONSOLE_EXAMPLE, CUT_EXAMPLE, DEMO_EXAMPLE,
     DIAGNOSE_EXAMPLE, DIFF_EXAMPLE, DOCS_EXAMPLE, DUMP_EXAMPLE, EVENTS_EXAMPLE, EXPLAIN_EXAMPLE,
-    EXPORT_EXAMPLE, EXTRACT_EXAMPLE, INFO_EXAMPLE, LAB_EXAMPLE, MAN_EXAMPLE, MCP_EXAMPLE,
-    PATH_EXAMPLE, RECORD_EXAMPLE, ROOT_EXAMPLE, RUN_EXAMPLE, SQL_EXAMPLE, STRACE_EXAMPLE,
-    SYNTH_EXAMPLE, VIEW_EXAMPLE, WPAEXPORTER_EXAMPLE,
+    EXPORT_EXAMPLE, EXTRACT_EXAMPLE, INFO_EXAMPLE, LAB_EXAMPLE, LAKE_EXAMPLE, MAN_EXAMPLE,
+    MCP_EXAMPLE, PATH_EXAMPLE, RECORD_EXAMPLE, ROOT_EXAMPLE, RUN_EXAMPLE, SQL_EXAMPLE,
+    STRACE_EXAMPLE, SYNTH_EXAMPLE, VIEW_EXAMPLE, WPAEXPORTER_EXAMPLE,
 };
 use crate::help;
 use crate::options::OptionGroup;
@@ -296,6 +297,9 @@ pub(crate) enum Command {
     /// Reproduce what made machines slow in the case studies
     #[command(after_help = LAB_EXAMPLE, arg_required_else_help = true)]
     Lab(Box<LabArgs>),
+    /// Keep many runs in one folder of Delta tables
+    #[command(after_help = LAKE_EXAMPLE, arg_required_else_help = true)]
+    Lake(LakeArgs),
     /// Get the names of native functions from symbol files
     #[command(arg_required_else_help = true)]
     Symbols(SymbolsArgs),

@@ -33,6 +33,15 @@ Examples:
   etwkit lab write-files /tmp/files --mode parallel --threads 4
   etwkit run Write --record file --timing printed -- etwkit lab write-files out";
 
+pub(crate) const LAKE_EXAMPLE: &str = "\
+A question over thousands of runs is as quick as one over a few files. DuckDB, polars and others read the tables as well: etwkit docs howto/fleet.
+
+Examples:
+  etwkit lake init farm
+  etwkit lake add farm \"runs/**/*.etwx\"       again: nothing to do
+  etwkit sql farm --where \"suite = 'Report'\" @cpu/processes
+  etwkit lake drop farm --where \"start_utc < '2026-09-01'\"";
+
 pub(crate) const CUT_EXAMPLE: &str = "\
 Examples:
   etwkit cut slow-login.etl.zip --range 12..14.5 --out login.etl     every question on it answers as with --range 12..14.5

@@ -33,7 +33,7 @@ pub(crate) const COMMANDS: Groups = &[
     ("Record and measure", &["record", "run", "lab"]),
     (
         "Convert and share",
-        &["extract", "symbols", "export", "cut", "wpaexporter"],
+        &["extract", "lake", "symbols", "export", "cut", "wpaexporter"],
     ),
     (
         "Other",

@@ -244,6 +244,7 @@ fn run_command(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
         Command::Cache(args) => commands::cache::run(args, printer),
         Command::Cut(args) => commands::front::cut(args, cli.map.as_deref(), printer),
         Command::Lab(args) => etwkit_record::front::lab(args, printer),
+        Command::Lake(args) => commands::lake::run(args, printer),
         Command::Mcp(args) => commands::front::mcp(args, printer),
         Command::Record(args) => commands::front::record(args, printer),
         Command::Run(args) => commands::front::run(args, printer),

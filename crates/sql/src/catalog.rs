@@ -171,7 +171,7 @@ impl Tables {
     fn files(&self) -> impl Iterator<Item = &TableFile> {
         self.sources.iter().flat_map(|source| match &source.rows {
             Rows::Extract(extract) => extract.tables().collect(),
-            Rows::Batches(_) => Vec::new(),
+            Rows::Batches(_) | Rows::Lake(_) => Vec::new(),
         })
     }
 

@@ -104,6 +104,15 @@ impl Facts {
         }
     }
 
+    /// Returns these facts with the name of the extract that a run was added from.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            ..self
+        }
+    }
+
     /// Returns its labels; none if it has no manifest.
     pub fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
         let labels = self.known.iter().flat_map(|known| &known.labels);

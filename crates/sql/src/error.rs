@@ -23,6 +23,14 @@ pub enum Error {
     /// An extract cannot be opened.
     #[error(transparent)]
     Extract(#[from] StoreError),
+    /// A lake cannot be read.
+    #[error("{message}")]
+    Lake {
+        /// The error message.
+        message: String,
+        /// Advice for the user.
+        hint: Option<String>,
+    },
     /// The system cannot start threads.
     #[error("cannot start the threads that answer questions")]
     Threads(#[source] io::Error),
@@ -112,6 +120,7 @@ impl Error {
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::Extract(error) => error.hint(),
+            Self::Lake { hint, .. } => hint.as_deref(),
             Self::Sql { hint, .. } => Some(hint.as_deref().unwrap_or(REFERENCE)),
             Self::Statements { .. } => Some("ask one question at a time"),
             Self::Refused { .. } => {
@@ -173,6 +182,22 @@ fn of_extract(error: &DataFusionError) -> Option<Error> {
     cause::<StoreError>(error)?
         .of_table_again()
         .map(Error::Extract)
+}
+
+/// Returns the error of a lake that the engine passed on.
+fn of_lake(error: &DataFusionError) -> Option<Error> {
+    let error = cause::<etwkit_lake::Error>(error)?;
+    Some(Error::Lake {
+        message: error.to_string(),
+        hint: error.hint().map(str::to_owned),
+    })
+}
+
+/// Returns the error of an extract, of a lake or of a limit that the engine passed on.
+fn known(error: &DataFusionError) -> Option<Error> {
+    of_extract(error)
+        .or_else(|| of_lake(error))
+        .or_else(|| of_limit(error))
 }
 
 /// Returns the error of a limit.
@@ -252,7 +277,7 @@ pub(crate) fn may_be_damage(error: &DataFusionError) -> bool {
 
 /// Converts an error of parsing or planning.
 pub(crate) fn from_planning(error: &DataFusionError) -> Error {
-    if let Some(known) = of_extract(error).or_else(|| of_limit(error)) {
+    if let Some(known) = known(error) {
         return known;
     }
     let mut position = None;
@@ -289,7 +314,7 @@ pub(crate) fn from_planning(error: &DataFusionError) -> Error {
 
 /// Converts an error of computing rows.
 pub(crate) fn from_execution(error: &DataFusionError) -> Error {
-    if let Some(known) = of_extract(error).or_else(|| of_limit(error)) {
+    if let Some(known) = known(error) {
         return known;
     }
     match innermost(error, &mut None) {

@@ -17,9 +17,10 @@ use datafusion::parquet::errors::{ParquetError, Result as ParquetResult};
 use datafusion::parquet::file::metadata::{
     PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader,
 };
-use datafusion::parquet::file::reader::ChunkReader;
+use datafusion::parquet::file::reader::{ChunkReader, Length};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use etwkit_extract::{Slice, TableFile};
+use etwkit_lake::LakeFile;
 use futures::future::{BoxFuture, ready};
 use futures::{FutureExt, TryFutureExt};
 
@@ -35,6 +36,24 @@ impl OpenFile {
         let slice = file
             .open()
             .map_err(|e| DataFusionError::External(Box::new(e)))?;
+        Ok(Arc::new(Self {
+            slice,
+            metadata: Mutex::new(None),
+        }))
+    }
+
+    /// Opens a file of a lake, whose log has its size.
+    fn of_lake(file: &LakeFile) -> Result<Arc<Self>> {
+        let slice =
+            Slice::of_file(&file.path).map_err(|e| DataFusionError::External(Box::new(e)))?;
+        if slice.len() != file.size {
+            let wrong = etwkit_lake::Error::File {
+                path: file.path.clone(),
+                expected: format!("{} bytes, found {}", file.size, slice.len()),
+                source: None,
+            };
+            return Err(DataFusionError::External(Box::new(wrong)));
+        }
         Ok(Arc::new(Self {
             slice,
             metadata: Mutex::new(None),
@@ -77,6 +96,19 @@ pub(crate) fn describe(
         .with_partition_values(ids.map_or_else(Vec::new, of))
         .with_statistics(Arc::new(statistics))
         .with_extension(Opened(open))
+}
+
+/// Describes a file of a lake to the scan.
+pub(crate) fn of_lake(file: &LakeFile, schema: &SchemaRef) -> Result<PartitionedFile> {
+    let open = OpenFile::of_lake(file)?;
+    let mut statistics = Statistics::new_unknown(schema);
+    if let Some(rows) = file.rows {
+        statistics.num_rows = Precision::Exact(usize::try_from(rows).unwrap_or(usize::MAX));
+    }
+    let described = PartitionedFile::new(file.path.to_string_lossy(), file.size);
+    Ok(described
+        .with_statistics(Arc::new(statistics))
+        .with_extension(Opened(open)))
 }
 
 struct Opened(Arc<OpenFile>);

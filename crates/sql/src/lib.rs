@@ -21,6 +21,7 @@ pub mod filter;
 pub mod frames;
 pub mod functions;
 mod hints;
+mod lakes;
 pub mod library;
 mod limits;
 pub mod nt_status;

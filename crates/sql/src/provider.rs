@@ -25,6 +25,7 @@ use etwkit_trace::table::{Kind, RUN_ID as RUN, Table};
 
 use crate::files;
 use crate::files::{OpenFile, Readers};
+use crate::lakes::{self, LakeTable};
 use crate::source::{Rows, Source};
 
 /// Name of the column with the number of an extract within its session.
@@ -69,6 +70,8 @@ pub(crate) struct DeclaredTable {
     has_trace_id: bool,
     /// Its files, opened by the first question that names it.
     opened: Mutex<Option<Vec<PartitionedFile>>>,
+    /// Its files in lakes, opened in the same way.
+    of_lakes: Mutex<Option<Vec<LakeTable>>>,
     is_order_checked: OnceLock<()>,
 }
 
@@ -85,6 +88,7 @@ impl DeclaredTable {
             sources,
             has_trace_id,
             opened: Mutex::default(),
+            of_lakes: Mutex::default(),
             is_order_checked: OnceLock::new(),
         }
     }
@@ -140,6 +144,36 @@ impl DeclaredTable {
         }
         *opened = Some(all.clone());
         Ok(all)
+    }
+
+    /// Returns its files in all lakes of the session.
+    fn in_lakes(&self) -> Result<Vec<LakeTable>> {
+        let mut opened = self.of_lakes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*opened {
+            return Ok(known.clone());
+        }
+        let all = lakes::tables(self.table, &self.sources)?;
+        *opened = Some(all.clone());
+        Ok(all)
+    }
+
+    /// Reads the rows that lakes have of the sources.
+    fn scan_lakes(
+        &self,
+        projection: Option<&Vec<usize>>,
+        state: &dyn Session,
+    ) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
+        let schema = project_schema(&self.schema, projection)?;
+        let wanted: Vec<&str> = schema
+            .fields()
+            .iter()
+            .map(|field| field.name().as_str())
+            .collect();
+        let lakes = self.in_lakes()?;
+        lakes
+            .iter()
+            .map(|lake| lake.scan(self.table, &wanted, state))
+            .collect()
     }
 
     /// Returns the order of the rows of the only file, as far as its manifest has it. The manifest
@@ -261,6 +295,7 @@ impl TableProvider for DeclaredTable {
             )?);
         }
         parts.extend(self.scan_files(projection, limit, state.config().target_partitions())?);
+        parts.extend(self.scan_lakes(projection, state)?);
         Ok(match parts.len() {
             0 => Arc::new(EmptyExec::new(project_schema(&self.schema, projection)?)),
             1 => parts.remove(0),

@@ -6,6 +6,7 @@ use std::path::Path;
 use datafusion::arrow::array::RecordBatch;
 use etwkit_extract::manifest::Manifest;
 use etwkit_extract::{Extract, extract_row, run_id};
+use etwkit_lake::LakeRun;
 use etwkit_trace::table::{ExtractInfo, Row, StackHash, Table};
 
 use crate::Result;
@@ -29,6 +30,20 @@ pub(crate) enum Rows {
     Batches(HashMap<&'static str, Vec<RecordBatch>>),
     /// Table files.
     Extract(Box<Extract>),
+    /// A run of a lake, whose files have rows of others, too.
+    Lake(LakeRun),
+}
+
+impl From<(LakeRun, &Path)> for Source {
+    /// Creates a source of a run of a lake, named after the extract that it was added from.
+    fn from((run, path): (LakeRun, &Path)) -> Self {
+        Self {
+            name: run.run.name().to_owned(),
+            path: path.display().to_string(),
+            trace: None,
+            rows: Rows::Lake(run),
+        }
+    }
 }
 
 impl From<Extract> for Source {
@@ -72,6 +87,7 @@ impl Source {
         match &self.rows {
             Rows::Batches(_) => 0,
             Rows::Extract(extract) => extract.tables().map(|table| table.length).sum(),
+            Rows::Lake(lake) => lake.run.bytes(),
         }
     }
 
@@ -80,6 +96,7 @@ impl Source {
         match &self.rows {
             Rows::Batches(_) => None,
             Rows::Extract(extract) => Some(extract.manifest()),
+            Rows::Lake(lake) => Some(lake.run.manifest()),
         }
     }
 
@@ -106,6 +123,10 @@ impl Source {
                 let derived = extract.derived().map(|derived| derived.derived_version);
                 extract_row(extract.manifest(), derived)
             }
+            Rows::Lake(LakeRun { run, .. }) => {
+                let derived = run.derived().map(|derived| derived.derived_version);
+                extract_row(run.manifest(), derived)
+            }
         }
     }
 
@@ -120,6 +141,7 @@ impl Source {
         match &self.rows {
             Rows::Batches(_) => 0,
             Rows::Extract(extract) => extract.table(table).map_or(0, |table| table.rows),
+            Rows::Lake(lake) => lake.run.rows(table),
         }
     }
 
@@ -131,6 +153,7 @@ impl Source {
                 .is_some_and(|batches| batches.iter().any(|batch| batch.num_rows() > 0)),
             // The manifest lists only tables with rows.
             Rows::Extract(extract) => extract.table(table).is_some(),
+            Rows::Lake(lake) => lake.run.rows(table) > 0,
         }
     }
 

@@ -13,6 +13,7 @@ pub(crate) mod extract;
 pub(crate) mod front;
 mod health;
 pub(crate) mod info;
+pub(crate) mod lake;
 pub(crate) mod shell;
 pub(crate) mod sql;
 pub(crate) mod strace;

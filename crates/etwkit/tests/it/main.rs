@@ -38,6 +38,7 @@ mod imports;
 mod incomplete;
 mod json7z;
 mod lab;
+mod lake;
 mod left_out;
 mod libraries;
 mod made;

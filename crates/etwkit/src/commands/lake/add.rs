@@ -1,0 +1,90 @@
+//! `etwkit lake add`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use etwkit_engine::{Wanted, named};
+use etwkit_extract::Extract;
+use etwkit_lake::{Added, Lake};
+use etwkit_terminal::Exit;
+use serde_json::json;
+
+use super::args::AddArgs;
+use super::{counted, said};
+use crate::extracts::unpacked;
+use crate::printer::{Printer, grouped};
+
+/// Extracts that are added with one commit to each table.
+// A commit of some fifty tables takes a second: it is shared by many extracts, which are open until then.
+const AT_ONCE: usize = 256;
+
+pub(super) fn run(args: &AddArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    let lake = Lake::open(&args.lake)?;
+    let paths = named(&args.extracts, Wanted::Answers, args.recursive)?;
+    let paths = args.chosen_by.choose(paths, printer)?;
+    let paths = unpacked(paths.into(), printer)?.into_owned();
+    let mut all = Added::default();
+    for paths in paths.chunks(AT_ONCE) {
+        let extracts = opened(paths, printer);
+        add(&lake, &extracts, &mut all, printer);
+    }
+    let object = json!({
+        "added": all.new,
+        "replaced": all.replaced,
+        "known": all.known,
+    });
+    let text = format!(
+        "added {}, replaced {}; {} were there",
+        counted(all.new.len(), "run"),
+        grouped(all.replaced.len() as u64),
+        grouped(all.known.len() as u64),
+    );
+    said(printer, ("lake add", args.json), &object, &text)?;
+    Ok(Exit::Answered)
+}
+
+/// Opens extracts, each with its name. Those that cannot be opened become errors of the command.
+fn opened(paths: &[PathBuf], printer: &mut Printer<'_>) -> Vec<(String, Extract)> {
+    let context = printer.context();
+    let mut all = Vec::with_capacity(paths.len());
+    for path in paths {
+        let extract = context
+            .engine
+            .extract(&context.asking, path, printer.notes());
+        match extract.with_context(|| path.display().to_string()) {
+            Ok(extract) => all.push((name_of(path), extract)),
+            Err(error) => printer.failed(error),
+        }
+    }
+    all
+}
+
+/// Returns the name of an extract, as in the table `extract`.
+fn name_of(path: &Path) -> String {
+    let name = path.file_stem();
+    name.map_or_else(
+        || path.display().to_string(),
+        |name| name.to_string_lossy().into_owned(),
+    )
+}
+
+/// Adds extracts together. If that fails, each is added alone, so that a damaged one keeps back no
+/// other.
+fn add(lake: &Lake, extracts: &[(String, Extract)], all: &mut Added, printer: &mut Printer<'_>) {
+    let mut take = |added: Added| {
+        all.new.extend(added.new);
+        all.replaced.extend(added.replaced);
+        all.known.extend(added.known);
+    };
+    if let Ok(added) = lake.add(extracts) {
+        take(added);
+        return;
+    }
+    for one in extracts {
+        let added = lake.add(std::slice::from_ref(one));
+        match added.with_context(|| one.1.path().display().to_string()) {
+            Ok(added) => take(added),
+            Err(error) => printer.failed(error),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Adding extracts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, new_null_array};
+use arrow_schema::SchemaRef;
+use etwkit_extract::Extract;
+use etwkit_trace::table::Table;
+
+use crate::drop::without;
+use crate::layout::{self, RUN};
+use crate::log::{Line, Log, Written};
+use crate::read::Key;
+use crate::run::{self, Run};
+use crate::verdict::{self, Verdict};
+use crate::write::{ATTEMPTS, Writer, append, busy, columns, pause};
+use crate::{Error, Lake, Result, unique};
+
+/// The result of adding extracts, by their names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Added {
+    /// Runs of traces that the lake did not have.
+    pub new: Vec<String>,
+    /// Runs that replaced others of their traces.
+    pub replaced: Vec<String>,
+    /// Extracts whose runs the lake has.
+    pub known: Vec<String>,
+}
+
+/// An extract that is added, and its run.
+struct Chosen<'e> {
+    extract: &'e Extract,
+    run: Run,
+}
+
+impl Lake {
+    /// Adds extracts, each with its name. Those that the lake has are skipped; a full one replaces a
+    /// summary. Either all of them are there afterwards, or none.
+    ///
+    /// # Errors
+    /// An extract cannot be read, or is of another trace with the number of one that the lake has; the
+    /// lake cannot be written.
+    pub fn add(&self, extracts: &[(String, Extract)]) -> Result<Added> {
+        let mut added = Added::default();
+        let log = self.run_log()?;
+        let chosen = self.choose(&log, extracts, &mut added)?;
+        if chosen.is_empty() {
+            return Ok(added);
+        }
+        for table in layout::tables() {
+            self.write_table(table, &chosen)?;
+        }
+        let runs: Vec<Run> = chosen.into_iter().map(|chosen| chosen.run).collect();
+        self.commit_runs(log, &runs, &mut added)?;
+        Ok(added)
+    }
+
+    /// Returns the extracts that the lake does not have, sorted by `run_id`.
+    fn choose<'e>(
+        &self,
+        log: &Log,
+        extracts: &'e [(String, Extract)],
+        added: &mut Added,
+    ) -> Result<Vec<Chosen<'e>>> {
+        // A number of this attempt: rows of one that was interrupted belong to no run.
+        let generation = unique::generation();
+        let all: Vec<Chosen<'e>> = extracts
+            .iter()
+            .map(|(name, extract)| Chosen {
+                extract,
+                run: Run::of_extract(extract, name, generation),
+            })
+            .collect();
+        let ids: BTreeSet<i64> = all.iter().map(|one| one.run.run_id()).collect();
+        let live = self.live_of(log, &ids)?;
+        let mut chosen: BTreeMap<i64, Chosen<'e>> = BTreeMap::new();
+        for one in all {
+            let id = one.run.run_id();
+            let known = chosen.get(&id).map(|other| &other.run);
+            if verdict::of(&one.run, known.or_else(|| live.get(&id)))? == Verdict::Known {
+                added.known.push(one.run.name().to_owned());
+            } else if let Some(worse) = chosen.insert(id, one) {
+                added.known.push(worse.run.name().to_owned());
+            }
+        }
+        Ok(chosen.into_values().collect())
+    }
+
+    fn live_of(&self, log: &Log, ids: &BTreeSet<i64>) -> Result<BTreeMap<i64, Run>> {
+        let runs = run::read(&self.store, log, |id| ids.contains(&id))?;
+        Ok(runs.into_iter().map(|run| (run.run_id(), run)).collect())
+    }
+
+    /// Writes and commits the rows of a table. They do not count before the runs are committed.
+    fn write_table(&self, table: &'static Table, chosen: &[Chosen<'_>]) -> Result<()> {
+        let schema = layout::schema(table);
+        let mut parts: BTreeMap<&str, Vec<&Chosen<'_>>> = BTreeMap::new();
+        for one in chosen.iter().filter(|one| one.run.rows(table.name) > 0) {
+            parts.entry(one.run.part()).or_default().push(one);
+        }
+        let mut written = Vec::new();
+        for (part, of_part) in parts {
+            let mut writer = Writer::new(&self.store, table.name, part, schema.clone());
+            for one in of_part {
+                let Some(file) = one.extract.table(table.name) else {
+                    continue;
+                };
+                for batch in file.batches(None)? {
+                    writer.write(&with_keys(table, &schema, one.run.key(), &batch?)?)?;
+                }
+            }
+            written.extend(writer.finish()?);
+        }
+        if written.is_empty() {
+            return Ok(());
+        }
+        append(&self.store, table.name, &schema, &written)
+    }
+
+    /// Commits the runs, which makes their rows count.
+    fn commit_runs(&self, mut log: Log, runs: &[Run], added: &mut Added) -> Result<()> {
+        let ids: BTreeSet<i64> = runs.iter().map(Run::run_id).collect();
+        for attempt in 0..ATTEMPTS {
+            // Another writer may have added the same runs in the meantime: theirs count, and the rows
+            // that were written here belong to no run.
+            let live = self.live_of(&log, &ids)?;
+            let (mut kept, mut replaced, mut known) = (Vec::new(), BTreeSet::new(), Vec::new());
+            for run in runs {
+                let other = live.get(&run.run_id());
+                match verdict::of(run, other)? {
+                    Verdict::Known => known.push(run.name().to_owned()),
+                    Verdict::New => kept.push(run.clone()),
+                    Verdict::Better => {
+                        replaced.extend(other.map(Run::key));
+                        kept.push(run.clone());
+                    }
+                }
+            }
+            if kept.is_empty() || self.try_commit(&mut log, &kept, &replaced)? {
+                added.known.extend(known);
+                let is_replaced = |run: &Run| live.contains_key(&run.run_id());
+                for run in &kept {
+                    let names = if is_replaced(run) {
+                        &mut added.replaced
+                    } else {
+                        &mut added.new
+                    };
+                    names.push(run.name().to_owned());
+                }
+                return Ok(());
+            }
+            pause(attempt);
+            log.refresh(&self.store)?;
+        }
+        Err(busy(RUN))
+    }
+
+    /// Commits runs in the place of others; `false` if another writer was faster.
+    fn try_commit(&self, log: &mut Log, runs: &[Run], replaced: &BTreeSet<Key>) -> Result<bool> {
+        let schema = run::schema()?;
+        let mut lines = columns(log, RUN, &schema)?;
+        let (rest, mut written) = without(&self.store, log, replaced)?;
+        lines.extend(rest);
+        let new = self.write_runs(&schema, runs)?;
+        lines.extend(new.iter().map(|file| Line::of_added(file, true)));
+        written.extend(new);
+        let is_done = log.commit(&self.store, "MERGE", lines)?;
+        if !is_done {
+            self.discard(RUN, &written);
+        }
+        Ok(is_done)
+    }
+
+    fn write_runs(&self, schema: &SchemaRef, runs: &[Run]) -> Result<Vec<Written>> {
+        let mut parts: BTreeMap<&str, Vec<Run>> = BTreeMap::new();
+        for run in runs {
+            parts.entry(run.part()).or_default().push(run.clone());
+        }
+        let mut written = Vec::new();
+        for (part, of_part) in &parts {
+            let mut writer = Writer::new(&self.store, RUN, part, schema.clone());
+            writer.write(&run::batch(of_part)?)?;
+            written.extend(writer.finish()?);
+        }
+        Ok(written)
+    }
+
+    /// Deletes files of a commit that did not take place. What cannot be deleted now is left to
+    /// [`Lake::vacuum`].
+    pub(crate) fn discard(&self, table: &str, written: &[Written]) {
+        for file in written {
+            let _ = self.store.delete(&format!("{table}/{}", file.name));
+        }
+    }
+}
+
+/// Returns rows of an extract with the key of their run before their columns.
+fn with_keys(
+    table: &Table,
+    schema: &SchemaRef,
+    (run_id, generation): Key,
+    rows: &RecordBatch,
+) -> Result<RecordBatch> {
+    let count = rows.num_rows();
+    let mut columns: Vec<ArrayRef> = vec![
+        Arc::new(Int64Array::from_value(run_id, count)),
+        Arc::new(Int64Array::from_value(generation, count)),
+    ];
+    for column in table.columns {
+        let kind = column.kind.data_type();
+        columns.push(match rows.column_by_name(column.name) {
+            Some(values) => values.clone(),
+            // An extract of an older version.
+            None => new_null_array(&kind, count),
+        });
+    }
+    RecordBatch::try_new(schema.clone(), columns).map_err(|source| Error::Rows {
+        table: table.name.to_owned(),
+        source,
+    })
+}

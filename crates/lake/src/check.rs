@@ -1,0 +1,156 @@
+//! The check of a lake: each run is there as a whole, and nothing twice.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use etwkit_extract::manifest::DERIVED_VERSION;
+
+use crate::layout::RUN;
+use crate::log::{File, Log};
+use crate::read::{Key, Keys};
+use crate::{Lake, Result, Run};
+
+/// The result of a check.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Runs.
+    pub runs: usize,
+    /// Tables, `run` among them.
+    pub tables: usize,
+    /// Files of the tables.
+    pub files: usize,
+    /// Rows of runs.
+    pub rows: u64,
+    /// Rows that belong to no run.
+    pub dead_rows: u64,
+    /// Names of runs whose computed tables another version made.
+    pub other_versions: Vec<String>,
+    /// Everything that is wrong.
+    pub problems: Vec<Problem>,
+}
+
+/// Something that is wrong with a lake.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The table.
+    pub table: String,
+    /// The file or the run, and what is wrong with it.
+    pub what: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.table, self.what)
+    }
+}
+
+impl Checked {
+    fn wrong(&mut self, table: &str, what: String) {
+        self.problems.push(Problem {
+            table: table.to_owned(),
+            what,
+        });
+    }
+}
+
+impl Lake {
+    /// Checks that each file has its size and its rows, and that each run has all of its rows once.
+    ///
+    /// # Errors
+    /// The table of runs, or a log, cannot be read. Other damage is a problem that is returned.
+    pub fn check(&self) -> Result<Checked> {
+        let runs = self.runs()?;
+        let mut checked = Checked {
+            runs: runs.len(),
+            ..Checked::default()
+        };
+        let is_other = |run: &&Run| {
+            let version = run.derived().map(|derived| derived.derived_version);
+            version != Some(DERIVED_VERSION)
+        };
+        let others = runs.iter().filter(is_other);
+        checked.other_versions = others.map(|run| run.name().to_owned()).collect();
+        let tables = self.tables()?;
+        for run in &runs {
+            for (table, rows) in run.tables() {
+                if tables.iter().all(|known| known != table) {
+                    let what = format!(
+                        "the run {} has {rows} rows, the table is missing",
+                        run.name()
+                    );
+                    checked.wrong(table, what);
+                }
+            }
+        }
+        for table in &tables {
+            self.check_table(table, &runs, &mut checked)?;
+        }
+        Ok(checked)
+    }
+
+    fn check_table(&self, table: &str, runs: &[Run], checked: &mut Checked) -> Result<()> {
+        let log = Log::load(&self.store, table)?;
+        let mut counts: BTreeMap<Key, u64> = BTreeMap::new();
+        for file in log.live() {
+            checked.files += 1;
+            for (key, rows) in self.check_file(table, file, checked)? {
+                *counts.entry(key).or_insert(0) += rows;
+            }
+        }
+        checked.tables += 1;
+        for run in runs {
+            let found = counts.remove(&run.key()).unwrap_or(0);
+            let expected = if table == RUN { 1 } else { run.rows(table) };
+            checked.rows += found;
+            if found != expected {
+                let name = run.name();
+                let what = format!("the run {name} has {expected} rows, found {found}");
+                checked.wrong(table, what);
+            }
+        }
+        let dead: u64 = counts.values().sum();
+        if table == RUN && dead > 0 {
+            checked.wrong(table, format!("{dead} runs have more than one row"));
+        }
+        checked.dead_rows += dead;
+        Ok(())
+    }
+
+    /// Returns the keys of a file; none if it is damaged.
+    fn check_file(
+        &self,
+        table: &str,
+        file: &File,
+        checked: &mut Checked,
+    ) -> Result<BTreeMap<Key, u64>> {
+        let name = format!("{table}/{}", file.name);
+        let (expected, found) = (file.size, self.store.size(&name)?);
+        if found != Some(expected) {
+            let found = found.map_or_else(
+                || "it is missing".to_owned(),
+                |size| format!("found {size}"),
+            );
+            checked.wrong(
+                table,
+                format!("{} has {expected} bytes, {found}", file.name),
+            );
+            return Ok(BTreeMap::new());
+        }
+        let keys = match Keys::read(&self.store.path(&name)) {
+            Ok(keys) => keys,
+            Err(error) => {
+                checked.wrong(table, error.to_string());
+                return Ok(BTreeMap::new());
+            }
+        };
+        let rows: u64 = keys.counts.values().sum();
+        if rows != keys.rows || file.rows.is_some_and(|expected| expected != rows) {
+            let expected = file.rows.unwrap_or(keys.rows);
+            checked.wrong(
+                table,
+                format!("{} has {expected} rows, found {rows}", file.name),
+            );
+        }
+        Ok(keys.counts)
+    }
+}

@@ -1,0 +1,147 @@
+//! Compaction: many small files become few large ones, without rows that belong to no run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::layout::{NO_PART, RUN};
+use crate::log::{File, Line, Log, Written};
+use crate::merge::merged;
+use crate::read::{Key, Keys};
+use crate::unique::{is_older, time_of};
+use crate::write::{ATTEMPTS, pause};
+use crate::{Lake, Result};
+
+/// Bytes from which on a file stays as it is.
+const LARGE: u64 = 48 << 20;
+
+/// Maximum number of files that are merged at once: all of them are open.
+const AT_ONCE: usize = 64;
+
+/// The result of compaction.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Compacted {
+    /// Tables that changed.
+    pub tables: usize,
+    /// Files that were merged.
+    pub merged: usize,
+    /// Files that have their rows now.
+    pub written: usize,
+    /// Rows of no run that were left out.
+    pub left_out: u64,
+}
+
+/// A file and the rows in it.
+struct Looked<'f> {
+    file: &'f File,
+    keys: Keys,
+    /// Rows that are left out.
+    dead: u64,
+}
+
+impl Lake {
+    /// Merges the files of each table. Rows that belong to no run are left out if they are older than
+    /// that: newer ones may belong to a run that another program is adding.
+    ///
+    /// # Errors
+    /// A file cannot be read or written.
+    pub fn compact(&self, older_than: Duration) -> Result<Compacted> {
+        let mut logs = Vec::new();
+        for table in self.tables()? {
+            logs.push((Log::load(&self.store, &table)?, table));
+        }
+        // Read after the logs: rows in them whose run was committed before are not of no run.
+        let live = self.live_keys()?;
+        let mut done = Compacted::default();
+        for (log, table) in logs {
+            let is_run = table == RUN;
+            let keeps =
+                |key: Key| is_run || live.contains(&key) || !is_older(time_of(key.1), older_than);
+            self.compact_table(&table, &log, &keeps, &mut done)?;
+        }
+        Ok(done)
+    }
+
+    fn compact_table(
+        &self,
+        table: &str,
+        log: &Log,
+        keeps: &dyn Fn(Key) -> bool,
+        done: &mut Compacted,
+    ) -> Result<()> {
+        let files = log.live();
+        let mut parts: BTreeMap<&str, Vec<Looked<'_>>> = BTreeMap::new();
+        for file in files {
+            let looked = self.look(table, file, keeps)?;
+            // Files that another program wrote may have any order: they stay as they are.
+            if looked.keys.is_sorted && (file.size < LARGE || looked.dead > 0) {
+                let part = file.part.as_deref().unwrap_or(NO_PART);
+                parts.entry(part).or_default().push(looked);
+            }
+        }
+        let (mut lines, mut all, mut old) = (Vec::new(), Vec::new(), BTreeSet::new());
+        let mut left_out = 0;
+        for (part, looked) in parts {
+            for group in looked.chunks(AT_ONCE) {
+                let dead: u64 = group.iter().map(|looked| looked.dead).sum();
+                if group.len() < 2 && dead == 0 {
+                    continue;
+                }
+                let files: Vec<&File> = group.iter().map(|looked| looked.file).collect();
+                let written = merged(&self.store, (table, part), &files, keeps)?;
+                old.extend(files.iter().map(|file| file.name.clone()));
+                lines.extend(files.into_iter().map(|file| Line::of_removed(file, false)));
+                lines.extend(written.iter().map(|file| Line::of_added(file, false)));
+                all.extend(written);
+                left_out += dead;
+            }
+        }
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let counts = (old.len(), all.len());
+        if self.exchange(table, log.clone(), &lines, (&old, &all))? {
+            done.tables += 1;
+            done.merged += counts.0;
+            done.written += counts.1;
+            done.left_out += left_out;
+        }
+        Ok(())
+    }
+
+    fn look<'f>(
+        &self,
+        table: &str,
+        file: &'f File,
+        keeps: &dyn Fn(Key) -> bool,
+    ) -> Result<Looked<'f>> {
+        let keys = Keys::read(&self.store.path(&format!("{table}/{}", file.name)))?;
+        let dead = keys.counts.iter().filter(|(key, _)| !keeps(**key));
+        Ok(Looked {
+            file,
+            dead: dead.map(|(_, rows)| rows).sum(),
+            keys,
+        })
+    }
+
+    /// Commits new files in the place of old ones; `false` if another program exchanged some of them.
+    fn exchange(
+        &self,
+        table: &str,
+        mut log: Log,
+        lines: &[Line],
+        (old, new): (&BTreeSet<String>, &[Written]),
+    ) -> Result<bool> {
+        for attempt in 0..ATTEMPTS {
+            if old.iter().any(|name| !log.has(name)) {
+                break;
+            }
+            if log.commit(&self.store, "OPTIMIZE", lines.to_vec())? {
+                return Ok(true);
+            }
+            pause(attempt);
+            log.refresh(&self.store)?;
+        }
+        self.discard(table, new);
+        Ok(false)
+    }
+}

@@ -1,0 +1,166 @@
+//! Errors of a lake.
+
+use std::io;
+use std::path::PathBuf;
+
+use arrow_schema::ArrowError;
+use etwkit_extract::StoreError;
+use parquet::errors::ParquetError;
+
+/// Result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// The reason for which a lake could not be written or read. Texts that come from a file must be
+/// escaped before they are written to a terminal.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The system refused something.
+    #[error("cannot {doing} {}", path.display())]
+    Io {
+        /// The operation that failed.
+        doing: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// The folder or store refused something.
+    #[error("cannot {doing} {name} of the lake")]
+    Store {
+        /// The operation that failed.
+        doing: &'static str,
+        /// The file, relative to the lake.
+        name: String,
+        /// The error of the store.
+        source: Box<object_store::Error>,
+    },
+    /// The folder is not a lake.
+    #[error("expected a lake, a folder with the table run: {}", path.display())]
+    NotALake {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The target of `init` has something in it.
+    #[error("will not make a lake of {}: it is {what}", path.display())]
+    Taken {
+        /// The target.
+        path: PathBuf,
+        /// The kind of the existing target.
+        what: &'static str,
+    },
+    /// A log is damaged, or needs something that this version does not have.
+    #[error("the log of the table {table}: expected {expected}")]
+    Log {
+        /// The table.
+        table: String,
+        /// The expected content.
+        expected: String,
+    },
+    /// Columns of the lake have another type than the declared ones.
+    #[error("the table {table} of the lake: expected {expected}")]
+    Columns {
+        /// The table.
+        table: String,
+        /// The expected columns.
+        expected: String,
+    },
+    /// Two traces have one number.
+    #[error("{name} has the number of another run of the lake, and differs from it in {what}")]
+    Conflict {
+        /// The extract.
+        name: String,
+        /// The fact that differs.
+        what: &'static str,
+    },
+    /// Other writers were faster in each of many attempts.
+    #[error("cannot commit to the table {table}: others were faster, {attempts} times")]
+    Busy {
+        /// The table.
+        table: String,
+        /// Number of attempts.
+        attempts: u32,
+    },
+    /// Rows cannot be encoded.
+    #[error("cannot encode the table {table}")]
+    Encode {
+        /// The table.
+        table: String,
+        /// The error of the encoder.
+        source: ParquetError,
+    },
+    /// A file of the lake is damaged.
+    #[error("damaged file of the lake: {}: expected {expected}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The expected content.
+        expected: String,
+        /// The error of the decoder.
+        source: Option<ParquetError>,
+    },
+    /// Rows cannot be put together.
+    #[error("the rows of {table} cannot be put together")]
+    Rows {
+        /// The table.
+        table: String,
+        /// The error of Arrow.
+        source: ArrowError,
+    },
+    /// The facts of a run cannot be understood.
+    #[error("the run {run} has a damaged manifest")]
+    Manifest {
+        /// The hash of its trace.
+        run: String,
+        /// The error of the parser.
+        source: serde_json::Error,
+    },
+    /// An extract cannot be read.
+    #[error(transparent)]
+    Extract(#[from] StoreError),
+    /// Runs were dropped or replaced while their rows were read.
+    #[error("the lake changed while it was read: {} lost runs", path.display())]
+    Changed {
+        /// The lake.
+        path: PathBuf,
+    },
+    /// No run has that number.
+    #[error("there is no run {run} in {}", path.display())]
+    NoRun {
+        /// The lake.
+        path: PathBuf,
+        /// The hash of its trace.
+        run: String,
+    },
+}
+
+impl Error {
+    /// Advice for the user, if there is some.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Self::NotALake { .. } => Some("`etwkit lake init LAKE` makes one"),
+            Self::Taken { .. } => Some("name a folder that does not exist, or an empty one"),
+            Self::Log { .. } => Some(
+                "a lake has Delta tables of reader version 1, without column mapping and deletion \
+                 vectors",
+            ),
+            Self::Columns { .. } => {
+                Some("another version wrote it: add the extracts to a new lake with this version")
+            }
+            Self::Conflict { .. } => {
+                Some("it is another trace, or a part of one: keep it as an extract of its own")
+            }
+            Self::Busy { .. } => Some("run it again when fewer programs write to the lake"),
+            Self::File { .. } => Some("`etwkit lake check LAKE` lists all damaged files"),
+            Self::Changed { .. } => Some("ask again"),
+            Self::NoRun { .. } => Some("`etwkit lake list LAKE` lists the runs"),
+            Self::Extract(error) => error.hint(),
+            Self::Io { .. }
+            | Self::Store { .. }
+            | Self::Encode { .. }
+            | Self::Rows { .. }
+            | Self::Manifest { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! A lake as writers see it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::layout::{self, RUN};
+use crate::log::{FOLDER, Line, Log};
+use crate::read::{Key, Keys};
+use crate::run::{self, Run};
+use crate::store::Store;
+use crate::{Error, Result, is_lake, unique};
+
+/// A lake that is written to or looked through.
+#[derive(Debug, Clone)]
+pub struct Lake {
+    pub(crate) store: Store,
+}
+
+impl Lake {
+    /// Makes a lake without runs in a folder that does not exist or is empty.
+    ///
+    /// # Errors
+    /// There is something in it; it cannot be written.
+    pub fn init(path: &Path) -> Result<Self> {
+        if is_lake(path) {
+            return Err(taken(path, "a lake already"));
+        }
+        let io = |doing: &'static str| {
+            move |source: io::Error| Error::Io {
+                doing,
+                path: path.to_owned(),
+                source,
+            }
+        };
+        if path.is_file() {
+            return Err(taken(path, "a file"));
+        }
+        fs::create_dir_all(path).map_err(io("create"))?;
+        let mut entries = fs::read_dir(path).map_err(io("read"))?;
+        if entries.next().is_some() {
+            return Err(taken(path, "a folder with other files"));
+        }
+        let lake = Self {
+            store: Store::open(path)?,
+        };
+        let mut log = Log::load(&lake.store, RUN)?;
+        let schema = layout::delta_schema(run::schema()?.as_ref())?;
+        let created = Line::created(&unique::name(), schema);
+        if log.commit(&lake.store, "CREATE TABLE", created.into())? {
+            Ok(lake)
+        } else {
+            Err(taken(path, "a lake already"))
+        }
+    }
+
+    /// Opens a lake.
+    ///
+    /// # Errors
+    /// It is not one.
+    pub fn open(path: &Path) -> Result<Self> {
+        if !is_lake(path) {
+            return Err(Error::NotALake {
+                path: path.to_owned(),
+            });
+        }
+        Ok(Self {
+            store: Store::open(path)?,
+        })
+    }
+
+    /// Returns its runs, sorted by `run_id`.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn runs(&self) -> Result<Vec<Run>> {
+        run::read(&self.store, &self.run_log()?, |_| true)
+    }
+
+    /// Reads the log of the table `run`.
+    pub(crate) fn run_log(&self) -> Result<Log> {
+        Log::load(&self.store, RUN)
+    }
+
+    /// The keys of the rows that count.
+    pub(crate) fn live_keys(&self) -> Result<BTreeSet<Key>> {
+        let mut all = BTreeSet::new();
+        for file in self.run_log()?.live() {
+            let path = self.store.path(&format!("{RUN}/{}", file.name));
+            all.extend(Keys::read(&path)?.counts.into_keys());
+        }
+        Ok(all)
+    }
+
+    /// The names of its tables, `run` among them.
+    pub(crate) fn tables(&self) -> Result<Vec<String>> {
+        let mut all = self.store.folders()?;
+        all.retain(|table| self.store.path(&format!("{table}/{FOLDER}")).is_dir());
+        Ok(all)
+    }
+}
+
+fn taken(path: &Path, what: &'static str) -> Error {
+    Error::Taken {
+        path: path.to_owned(),
+        what,
+    }
+}

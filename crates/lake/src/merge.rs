@@ -1,0 +1,110 @@
+//! Merging of files into few that are sorted by run.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use arrow_array::{RecordBatch, new_null_array};
+use arrow_schema::SchemaRef;
+
+use crate::log::{File, Written};
+use crate::read::{Key, Rows, Span, spans};
+use crate::store::Store;
+use crate::write::Writer;
+use crate::{Error, Result};
+
+/// A file that is merged, and its next rows.
+struct Source {
+    path: PathBuf,
+    rows: Rows,
+    batch: Option<RecordBatch>,
+    spans: VecDeque<Span>,
+}
+
+impl Source {
+    fn open(path: PathBuf) -> Result<Self> {
+        Ok(Self {
+            rows: Rows::open(&path, None)?,
+            path,
+            batch: None,
+            spans: VecDeque::new(),
+        })
+    }
+
+    /// Returns the run of the next rows; `None` at the end.
+    fn next_run(&mut self) -> Result<Option<i64>> {
+        while self.spans.is_empty() {
+            let Some(batch) = self.rows.next().transpose()? else {
+                return Ok(None);
+            };
+            self.spans = spans(&self.path, &batch)?.into();
+            self.batch = Some(batch);
+        }
+        Ok(self.spans.front().map(|span| span.key.0))
+    }
+
+    /// Takes the next rows, which have one key.
+    fn take(&mut self) -> Option<(Key, RecordBatch)> {
+        let span = self.spans.pop_front()?;
+        let batch = self.batch.as_ref()?;
+        Some((span.key, batch.slice(span.from, span.rows)))
+    }
+}
+
+/// Writes the rows of files that are sorted by run into new ones, in which each run is in one piece.
+/// Rows whose key is not kept are left out.
+pub(crate) fn merged(
+    store: &Store,
+    (table, part): (&str, &str),
+    files: &[&File],
+    keeps: &dyn Fn(Key) -> bool,
+) -> Result<Vec<Written>> {
+    let mut sources = Vec::new();
+    for file in files {
+        sources.push(Source::open(store.path(&format!("{table}/{}", file.name)))?);
+    }
+    // The newest version has the most columns.
+    let schemas = sources.iter().map(|source| source.rows.schema());
+    let Some(schema) = schemas.max_by_key(|schema| schema.fields().len()) else {
+        return Ok(Vec::new());
+    };
+    let mut writer = Writer::new(store, table, part, schema.clone());
+    while let Some(source) = lowest(&mut sources)? {
+        if let Some((key, rows)) = source.take()
+            && keeps(key)
+        {
+            writer.write(&conformed(table, &schema, &rows)?)?;
+        }
+    }
+    writer.finish()
+}
+
+/// Returns the source with the lowest run. Of several the first one, so that rows keep their order.
+fn lowest(sources: &mut [Source]) -> Result<Option<&mut Source>> {
+    let mut lowest: Option<(i64, usize)> = None;
+    for (at, source) in sources.iter_mut().enumerate() {
+        if let Some(run) = source.next_run()?
+            && lowest.is_none_or(|(least, _)| run < least)
+        {
+            lowest = Some((run, at));
+        }
+    }
+    Ok(lowest.and_then(|(_, at)| sources.get_mut(at)))
+}
+
+/// Returns rows with all columns of a schema. Those that the rows lack have no values.
+fn conformed(table: &str, schema: &SchemaRef, rows: &RecordBatch) -> Result<RecordBatch> {
+    if rows.schema_ref() == schema {
+        return Ok(rows.clone());
+    }
+    let columns = schema.fields().iter().map(|field| {
+        let values = rows.column_by_name(field.name());
+        values.map_or_else(
+            || new_null_array(field.data_type(), rows.num_rows()),
+            Clone::clone,
+        )
+    });
+    RecordBatch::try_new(schema.clone(), columns.collect()).map_err(|source| Error::Rows {
+        table: table.to_owned(),
+        source,
+    })
+}

@@ -1,0 +1,183 @@
+//! Reading of Parquet files of a lake.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, Int64Array, RecordBatch};
+use arrow_schema::SchemaRef;
+use etwkit_extract::{Slice, quiet};
+use etwkit_trace::table::RUN_ID;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+use parquet::errors::ParquetError;
+
+use crate::layout::GENERATION;
+use crate::{Error, Result};
+
+/// The run and the attempt that rows belong to.
+pub(crate) type Key = (i64, i64);
+
+/// Neighbouring rows of one key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) key: Key,
+    pub(crate) from: usize,
+    pub(crate) rows: usize,
+}
+
+/// Rows of a file, in batches; ends after an error.
+pub(crate) struct Rows {
+    path: PathBuf,
+    /// Rows of the file, by its own description.
+    all: u64,
+    schema: SchemaRef,
+    reader: Option<ParquetRecordBatchReader>,
+}
+
+impl Rows {
+    /// Opens a file: those columns, or all.
+    pub(crate) fn open(path: &Path, columns: Option<&[&str]>) -> Result<Self> {
+        let slice = Slice::of_file(path)?;
+        let open = || {
+            // Others may note types of their own memory, such as views of texts.
+            let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+            let builder =
+                ParquetRecordBatchReaderBuilder::try_new_with_options(slice.clone(), options)?;
+            slice.check_pages(builder.metadata())?;
+            let rows = builder.metadata().file_metadata().num_rows();
+            let mask = match columns {
+                Some(names) => {
+                    ProjectionMask::columns(builder.parquet_schema(), names.iter().copied())
+                }
+                None => ProjectionMask::all(),
+            };
+            Ok((rows, builder.with_projection(mask).build()?))
+        };
+        let (rows, reader) = guarded(open).map_err(|source| damaged(path, source))?;
+        Ok(Self {
+            path: path.to_owned(),
+            all: rows.max(0).cast_unsigned(),
+            schema: arrow_array::RecordBatchReader::schema(&reader),
+            reader: Some(reader),
+        })
+    }
+
+    /// The rows of the file by its own description.
+    pub(crate) const fn all(&self) -> u64 {
+        self.all
+    }
+
+    /// The columns that are read.
+    pub(crate) fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+}
+
+impl Iterator for Rows {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        // The decoder must not be used after an error or a panic.
+        let mut reader = self.reader.take()?;
+        match guarded(|| reader.next().transpose().map_err(ParquetError::from)) {
+            Ok(None) => None,
+            Ok(Some(batch)) => {
+                self.reader = Some(reader);
+                Some(Ok(batch))
+            }
+            Err(source) => Some(Err(damaged(&self.path, source))),
+        }
+    }
+}
+
+/// Runs the decoder, which panics over some damaged numbers.
+fn guarded<T>(
+    decode: impl FnOnce() -> std::result::Result<T, ParquetError>,
+) -> std::result::Result<T, ParquetError> {
+    quiet::catch(decode).unwrap_or_else(|said| Err(ParquetError::General(said)))
+}
+
+fn damaged(path: &Path, source: ParquetError) -> Error {
+    Error::File {
+        path: path.to_owned(),
+        expected: "a Parquet file".to_owned(),
+        source: Some(source),
+    }
+}
+
+/// Returns the rows of a batch by their keys.
+pub(crate) fn spans(path: &Path, batch: &RecordBatch) -> Result<Vec<Span>> {
+    let runs = numbers(path, batch, RUN_ID.name)?;
+    let generations = numbers(path, batch, GENERATION.name)?;
+    let mut spans: Vec<Span> = Vec::new();
+    for (row, key) in runs
+        .values()
+        .iter()
+        .copied()
+        .zip(generations.values().iter().copied())
+        .enumerate()
+    {
+        match spans.last_mut() {
+            Some(span) if span.key == key => span.rows += 1,
+            _ => spans.push(Span {
+                key,
+                from: row,
+                rows: 1,
+            }),
+        }
+    }
+    Ok(spans)
+}
+
+/// A column of keys, in which no value is missing.
+pub(crate) fn numbers<'b>(
+    path: &Path,
+    batch: &'b RecordBatch,
+    name: &str,
+) -> Result<&'b Int64Array> {
+    let column = batch.column_by_name(name);
+    let numbers = column.and_then(|column| column.as_primitive_opt::<Int64Type>());
+    numbers
+        .filter(|numbers| numbers.null_count() == 0)
+        .ok_or_else(|| Error::File {
+            path: path.to_owned(),
+            expected: format!("whole numbers in the column {name}"),
+            source: None,
+        })
+}
+
+/// The keys of the rows of a file.
+#[derive(Debug, Default)]
+pub(crate) struct Keys {
+    /// Rows by key.
+    pub(crate) counts: BTreeMap<Key, u64>,
+    /// All rows, by the description of the file.
+    pub(crate) rows: u64,
+    /// True if the rows are sorted by run, as this program writes them.
+    pub(crate) is_sorted: bool,
+}
+
+impl Keys {
+    /// Reads the keys of a file.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let batches = Rows::open(path, Some(&[RUN_ID.name, GENERATION.name]))?;
+        let mut keys = Self {
+            counts: BTreeMap::new(),
+            rows: batches.all(),
+            is_sorted: true,
+        };
+        let mut last = i64::MIN;
+        for batch in batches {
+            for span in spans(path, &batch?)? {
+                *keys.counts.entry(span.key).or_insert(0) += span.rows as u64;
+                keys.is_sorted &= last <= span.key.0;
+                last = span.key.0;
+            }
+        }
+        Ok(keys)
+    }
+}

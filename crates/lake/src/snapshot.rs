@@ -1,0 +1,195 @@
+//! A lake as questions see it: its runs at one point in time, and the files with their rows.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::layout::RUN;
+use crate::log::{FOLDER, Log};
+use crate::read::Key;
+use crate::run;
+use crate::{Error, Lake, Result, Run};
+
+/// The sign between a lake and the hash of a run in a path: `lake#9f2c5b0e41d7a386`.
+const SIGN: char = '#';
+
+/// Digits of the hash of a trace.
+const DIGITS: usize = 16;
+
+/// The runs of a lake when it was opened.
+#[derive(Debug)]
+pub struct Snapshot {
+    path: PathBuf,
+    lake: Lake,
+    log: Log,
+    runs: Vec<Arc<Run>>,
+    by_hash: HashMap<String, usize>,
+    /// Files by table, read by the first question that names it.
+    files: Mutex<HashMap<String, Arc<[LakeFile]>>>,
+}
+
+/// A run of a snapshot.
+#[derive(Debug, Clone)]
+pub struct LakeRun {
+    /// The lake.
+    pub lake: Arc<Snapshot>,
+    /// The run.
+    pub run: Arc<Run>,
+}
+
+/// A file with rows of several runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LakeFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Bytes.
+    pub size: u64,
+    /// Rows; `None` if its writer did not say.
+    pub rows: Option<u64>,
+    /// The smallest and the largest `run_id`, if its writer said so.
+    pub run_ids: Option<(i64, i64)>,
+}
+
+/// Lakes that were opened, so that a question about thousands of runs reads the table of runs once.
+static OPENED: Mutex<BTreeMap<PathBuf, Arc<Snapshot>>> = Mutex::new(BTreeMap::new());
+
+impl Snapshot {
+    /// Opens a lake. One that has not changed since it was opened is not read again.
+    ///
+    /// # Errors
+    /// It is not a lake, or its runs cannot be read.
+    pub fn open(path: &Path) -> Result<Arc<Self>> {
+        let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = opened.get(path)
+            && is_lake(path)
+            && !known.log.is_outdated(&known.lake.store)?
+        {
+            return Ok(known.clone());
+        }
+        let snapshot = Arc::new(Self::read(path)?);
+        opened.insert(path.to_owned(), snapshot.clone());
+        Ok(snapshot)
+    }
+
+    fn read(path: &Path) -> Result<Self> {
+        let lake = Lake::open(path)?;
+        let log = lake.run_log()?;
+        let runs = run::read(&lake.store, &log, |_| true)?;
+        let by_hash = runs.iter().enumerate();
+        Ok(Self {
+            path: path.to_owned(),
+            by_hash: by_hash
+                .map(|(at, run)| (run.hash().to_owned(), at))
+                .collect(),
+            lake,
+            log,
+            runs: runs.into_iter().map(Arc::new).collect(),
+            files: Mutex::default(),
+        })
+    }
+
+    /// The path, as it was given.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its runs, sorted by `run_id`.
+    #[must_use]
+    pub fn runs(&self) -> &[Arc<Run>] {
+        &self.runs
+    }
+
+    /// The paths of its runs, in their order.
+    pub fn run_paths(&self) -> impl Iterator<Item = PathBuf> {
+        self.runs.iter().map(|run| {
+            let mut path = self.path.clone().into_os_string();
+            path.push(format!("{SIGN}{}", run.hash()));
+            PathBuf::from(path)
+        })
+    }
+
+    /// Returns the run at a path of [`Snapshot::run_paths`]; `None` if it is the path of something
+    /// else.
+    ///
+    /// # Errors
+    /// The lake cannot be read, or has no such run.
+    pub fn run_at(path: &Path) -> Option<Result<LakeRun>> {
+        let (lake, hash) = split(path)?;
+        Some(Self::open(&lake).and_then(|lake| lake.run(&hash)))
+    }
+
+    fn run(self: Arc<Self>, hash: &str) -> Result<LakeRun> {
+        let run = self.by_hash.get(hash).and_then(|at| self.runs.get(*at));
+        match run.cloned() {
+            Some(run) => Ok(LakeRun { run, lake: self }),
+            None => Err(Error::NoRun {
+                path: self.path.clone(),
+                run: hash.to_owned(),
+            }),
+        }
+    }
+
+    /// Returns the files with the rows of a table; none if it does not exist.
+    ///
+    /// # Errors
+    /// The log of the table cannot be read; runs of this snapshot were dropped or replaced since it was
+    /// opened, so that their rows may be gone.
+    pub fn files(&self, table: &str) -> Result<Arc<[LakeFile]>> {
+        let mut known = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(files) = known.get(table) {
+            return Ok(files.clone());
+        }
+        let store = &self.lake.store;
+        let log = Log::load(store, table)?;
+        let files: Arc<[LakeFile]> = log
+            .live()
+            .into_iter()
+            .map(|file| LakeFile {
+                path: store.path(&format!("{table}/{}", file.name)),
+                size: file.size,
+                rows: file.rows,
+                run_ids: file.run_ids,
+            })
+            .collect();
+        self.check_unchanged()?;
+        known.insert(table.to_owned(), files.clone());
+        Ok(files)
+    }
+
+    /// Runs that are added later do not matter to a question; runs that are gone do.
+    fn check_unchanged(&self) -> Result<()> {
+        if !self.log.is_outdated(&self.lake.store)? {
+            return Ok(());
+        }
+        let live = self.lake.live_keys()?;
+        let mut keys = self.runs.iter().map(|run| run.key());
+        if keys.all(|key: Key| live.contains(&key)) {
+            return Ok(());
+        }
+        Err(Error::Changed {
+            path: self.path.clone(),
+        })
+    }
+}
+
+/// Returns `true` if a folder is a lake.
+#[must_use]
+pub fn is_lake(path: &Path) -> bool {
+    run_log(path).is_dir()
+}
+
+/// Returns the folder that changes with each run that is added to a lake or dropped from it.
+#[must_use]
+pub fn run_log(lake: &Path) -> PathBuf {
+    lake.join(RUN).join(FOLDER)
+}
+
+/// Returns the lake and the hash in the path of a run; `None` for other paths.
+#[must_use]
+pub fn split(path: &Path) -> Option<(PathBuf, String)> {
+    let (lake, hash) = path.to_str()?.rsplit_once(SIGN)?;
+    let is_hash = hash.len() == DIGITS && hash.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let lake = PathBuf::from(lake);
+    (is_hash && is_lake(&lake)).then(|| (lake, hash.to_owned()))
+}

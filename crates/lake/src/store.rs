@@ -1,0 +1,149 @@
+//! The files of a lake by their names, as an object store has them. Today the store is a folder.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::TryStreamExt;
+use futures::executor::block_on;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path as Name;
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
+
+use crate::{Error, Result};
+
+/// Maximum bytes of a file that is read as a whole: a commit, a checkpoint.
+const MAX_READ: u64 = 1 << 30;
+
+/// The files of a lake.
+#[derive(Debug, Clone)]
+pub(crate) struct Store {
+    objects: Arc<dyn ObjectStore>,
+    root: PathBuf,
+}
+
+impl Store {
+    /// Opens a folder.
+    pub(crate) fn open(root: &Path) -> Result<Self> {
+        let local = LocalFileSystem::new_with_prefix(root).map_err(failed("open", ""))?;
+        Ok(Self {
+            objects: Arc::new(local),
+            root: root.to_owned(),
+        })
+    }
+
+    /// The path of a file in the file system.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        let parts = name.split('/');
+        parts.fold(self.root.clone(), |path, part| path.join(part))
+    }
+
+    /// Reads a file; `None` if there is none.
+    pub(crate) fn read(&self, name: &str) -> Result<Option<Bytes>> {
+        let at = named(name)?;
+        let opened = found(block_on(self.objects.get(&at)));
+        let Some(opened) = opened.map_err(failed("read", name))? else {
+            return Ok(None);
+        };
+        let size = opened.meta.size;
+        if size > MAX_READ {
+            return Err(Error::File {
+                path: self.path(name),
+                expected: format!("{MAX_READ} bytes at most, found {size}"),
+                source: None,
+            });
+        }
+        let bytes = block_on(opened.bytes()).map_err(failed("read", name))?;
+        Ok(Some(bytes))
+    }
+
+    /// The size of a file; `None` if there is none.
+    pub(crate) fn size(&self, name: &str) -> Result<Option<u64>> {
+        let at = named(name)?;
+        let head = found(block_on(self.objects.head(&at)));
+        let head = head.map_err(failed("read", name))?;
+        Ok(head.map(|head| head.size))
+    }
+
+    /// Creates a file; `false` if there is one already, which stays as it is. What this returns for is
+    /// on the disk.
+    pub(crate) fn create(&self, name: &str, bytes: Bytes) -> Result<bool> {
+        let at = named(name)?;
+        let options = PutOptions {
+            mode: PutMode::Create,
+            ..PutOptions::default()
+        };
+        match block_on(self.objects.put_opts(&at, bytes.into(), options)) {
+            Ok(_) => {}
+            Err(object_store::Error::AlreadyExists { .. }) => return Ok(false),
+            Err(source) => return Err(failed("write", name)(source)),
+        }
+        // A commit that outlives a power failure must not name files that do not.
+        let path = self.path(name);
+        let synced = File::options()
+            .read(true)
+            .write(true)
+            .open(&path)
+            .and_then(|file| file.sync_all());
+        synced.map_err(|source| Error::Io {
+            doing: "write",
+            path,
+            source,
+        })?;
+        Ok(true)
+    }
+
+    /// Deletes a file. One that is gone already is no error.
+    pub(crate) fn delete(&self, name: &str) -> Result<()> {
+        let at = named(name)?;
+        let deleted = found(block_on(self.objects.delete(&at)));
+        deleted.map_err(failed("delete", name))?;
+        Ok(())
+    }
+
+    /// The files in a folder and below it, by name.
+    pub(crate) fn list(&self, folder: &str) -> Result<Vec<ObjectMeta>> {
+        let at = named(folder)?;
+        let listed = block_on(self.objects.list(Some(&at)).try_collect());
+        let mut all: Vec<ObjectMeta> = listed.map_err(failed("list", folder))?;
+        all.sort_by(|a, b| a.location.cmp(&b.location));
+        Ok(all)
+    }
+
+    /// The names of the folders directly in the lake.
+    pub(crate) fn folders(&self) -> Result<Vec<String>> {
+        let listed = block_on(self.objects.list_with_delimiter(None));
+        let listed = listed.map_err(failed("list", ""))?;
+        let mut all: Vec<String> = listed
+            .common_prefixes
+            .iter()
+            .map(|folder| folder.as_ref().to_owned())
+            .collect();
+        all.sort_unstable();
+        Ok(all)
+    }
+}
+
+/// Parses a name, which cannot lead out of the lake.
+fn named(name: &str) -> Result<Name> {
+    Name::parse(name).map_err(|error| failed("use", name)(error.into()))
+}
+
+fn failed(doing: &'static str, name: &str) -> impl Fn(object_store::Error) -> Error {
+    let name = name.to_owned();
+    move |source| Error::Store {
+        doing,
+        name: name.clone(),
+        source: Box::new(source),
+    }
+}
+
+/// Returns `None` for a file that does not exist.
+fn found<T>(result: object_store::Result<T>) -> object_store::Result<Option<T>> {
+    match result {
+        Ok(found) => Ok(Some(found)),
+        Err(object_store::Error::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

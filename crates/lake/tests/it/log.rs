@@ -1,0 +1,98 @@
+//! Logs that other programs continued, or that are damaged.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use etwkit_lake::{Error, Snapshot};
+
+use crate::support::{Farm, marks, one};
+
+fn commit(farm: &Farm, table: &str, version: u64, text: &str) -> PathBuf {
+    let path = farm
+        .path()
+        .join(table)
+        .join("_delta_log")
+        .join(format!("{version:020}.json"));
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn unknown_actions_are_skipped_and_unknown_protocols_refused() {
+    let farm = Farm::new();
+    farm.lake.add(&[one(&farm, 1)]).unwrap();
+    commit(
+        &farm,
+        "mark",
+        1,
+        "{\"txn\":{\"appId\":\"x\",\"version\":1}}\n\n{\"commitInfo\":{}}\n",
+    );
+    assert_eq!(farm.lake.check().unwrap().problems, []);
+    for line in [
+        "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[]}}",
+        "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":5}}",
+        "{\"add\":{\"path\":\"../../x.parquet\",\"partitionValues\":{},\"size\":1,\"modificationTime\":1,\"dataChange\":true}}",
+        "{\"add\":{\"path\":\"x.parquet\",\"partitionValues\":{},\"size\":1,\"modificationTime\":1,\"dataChange\":true,\"deletionVector\":{\"storageType\":\"u\"}}}",
+        "{\"add\":",
+    ] {
+        let path = commit(&farm, "mark", 2, line);
+        let error = farm.lake.check().unwrap_err();
+        assert!(matches!(error, Error::Log { .. }), "{line}: {error}");
+        assert!(
+            error
+                .to_string()
+                .starts_with("the log of the table mark: expected "),
+            "{error}"
+        );
+        std::fs::remove_file(path).unwrap();
+    }
+}
+
+/// A file of another program, whose commit has no statistics, an encoded path and spaces.
+#[test]
+fn files_of_others_are_read() {
+    let farm = Farm::new();
+    farm.lake.add(&[one(&farm, 1)]).unwrap();
+    let file = Snapshot::open(farm.path()).unwrap().files("mark").unwrap()[0].clone();
+    let folder = file.path.parent().unwrap();
+    std::fs::rename(&file.path, folder.join("a b.parquet")).unwrap();
+    let name = file.path.file_name().unwrap().to_str().unwrap();
+    let text = format!(
+        "{{\"remove\":{{\"path\":\"part=2026-11/{name}\",\"dataChange\":false}}}}\n\
+         {{\"add\":{{\"path\":\"part%3D2026-11/a%20b.parquet\",\"partitionValues\":{{\"part\":\"2026-11\"}},\
+         \"size\":{},\"modificationTime\":1,\"dataChange\":false}}}}\n",
+        file.size
+    );
+    commit(&farm, "mark", 1, &text);
+    assert_eq!(farm.lake.check().unwrap().problems, []);
+    let expected = std::collections::BTreeMap::from([(1, 2)]);
+    // The snapshot of before has the old name.
+    farm.lake.add(&[one(&farm, 2)]).unwrap();
+    assert_eq!(marks(&farm).get(&1), expected.get(&1));
+}
+
+#[test]
+fn a_log_without_its_start_is_refused() {
+    let farm = Farm::new();
+    farm.lake.add(&[one(&farm, 1)]).unwrap();
+    farm.lake.add(&[one(&farm, 2)]).unwrap();
+    let log = farm.path().join("mark/_delta_log");
+    std::fs::remove_file(log.join(format!("{:020}.json", 0))).unwrap();
+    let error = farm.lake.check().unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("its first commit, or a checkpoint"),
+        "{error}"
+    );
+    let checkpoint = log.join(format!("{:020}.checkpoint.parquet", 0));
+    std::fs::File::create(checkpoint)
+        .unwrap()
+        .write_all(b"PAR1")
+        .unwrap();
+    let error = farm.lake.check().unwrap_err();
+    assert!(
+        error.to_string().contains("expected a checkpoint of Delta"),
+        "{error}"
+    );
+}
