@@ -2,6 +2,7 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { elided } from "../lib/elide";
+import { Button } from "./button";
 import { Menu } from "./menu";
 
 export interface Crumb {
@@ -63,9 +64,7 @@ export function Crumbs({ label, crumbs }: Props) {
   const item = ({ text, title, run, at }: (typeof steps)[number]) => (
     <li key={at} class="crumb">
       {/* The last one stays a button, so that readers who go back by keyboard keep the focus. */}
-      <button type="button" title={title} aria-current={at === last ? "step" : undefined} onClick={run}>
-        {text}
-      </button>
+      <Button text={text} title={title} aria-current={at === last ? "step" : undefined} onClick={run} />
     </li>
   );
   const hidden = steps.slice(out.from, out.to);

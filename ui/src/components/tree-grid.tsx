@@ -2,6 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { copyText } from "../state/page";
+import { Button } from "./button";
 import { type GridColumn, GridHead, type GridSort, leastWidth, widthOf } from "./grid-head";
 import { type Arranged, orderEntries, placesOf } from "./grid-order";
 import { type MenuEntry, openMenuAt } from "./menu";
@@ -118,7 +120,7 @@ export function TreeGrid(props: Props) {
     };
     const step = steps[event.key];
     if (event.ctrlKey && event.key === "c" && row !== undefined && getSelection()?.isCollapsed !== false) {
-      void navigator.clipboard.writeText(gridText([row]));
+      copyText(gridText([row]));
       return;
     }
     if (row !== undefined && (event.key === "ContextMenu" || (event.shiftKey && event.key === "F10"))) {
@@ -265,16 +267,14 @@ function Handle({ row, onToggle }: { row: GridRow; onToggle: (row: GridRow) => v
     onToggle(row);
   };
   return (
-    <button
-      type="button"
+    <Button
+      text={row.isOpen ? "▾" : "▸"}
       tabIndex={-1}
       class="grid-handle"
       style={indent}
       aria-label={row.isOpen ? "Close" : "Open"}
       onClick={toggle}
-    >
-      {row.isOpen ? "▾" : "▸"}
-    </button>
+    />
   );
 }
 

@@ -4,10 +4,12 @@ import { computed } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { traffic } from "../api";
 import { ErrorBoundary } from "../components/boundary";
+import { Button } from "../components/button";
 import { PointMenu } from "../components/menu";
 import { Splitter } from "../components/splitter";
 import { Tooltip } from "../components/tooltip";
 import { shown } from "../lib/safe";
+import { setter, toggler } from "../lib/signals";
 import { isCatalogueOver, isNarrow, isViewLarge } from "../state/page";
 import {
   catalogueWidth,
@@ -94,9 +96,7 @@ function Left(props: ViewProps) {
         value={catalogueWidth.value}
         least={140}
         most={360}
-        onChange={(width) => {
-          catalogueWidth.value = width;
-        }}
+        onChange={setter(catalogueWidth)}
       />
     </nav>
   );
@@ -117,9 +117,7 @@ function Right() {
         least={200}
         most={720}
         perPixel={-1}
-        onChange={(width) => {
-          inspectorWidth.value = width;
-        }}
+        onChange={setter(inspectorWidth)}
       />
       <div class="side-body">
         <Inspector />
@@ -149,9 +147,7 @@ function Middle(props: ViewProps) {
           least={12}
           most={85}
           perPixel={() => 100 / Math.max(1, document.querySelector(".middle")?.clientHeight ?? 1)}
-          onChange={(next) => {
-            share.value = next;
-          }}
+          onChange={setter(share)}
         />
       )}
       {isOpen && <Below {...props} />}
@@ -175,9 +171,7 @@ function Below(props: ViewProps) {
           aria-pressed={isViewLarge.value}
           aria-label="Whole height"
           title={isViewLarge.value ? "Graphs above (Shift+V)" : "On the whole height (Shift+V)"}
-          onClick={() => {
-            isViewLarge.value = !isViewLarge.value;
-          }}
+          onClick={toggler(isViewLarge)}
         >
           <span aria-hidden="true">{isViewLarge.value ? "▾" : "▴"}</span>
         </button>
@@ -202,9 +196,7 @@ export function App() {
   return (
     <>
       {trace !== null && (
-        <button type="button" class="skip" onClick={() => focusRegion(".below")}>
-          Skip to the view
-        </button>
+        <Button text="Skip to the view" class="skip" onClick={() => focusRegion(".below")} />
       )}
       <Header isTrace={trace !== null && store.pending.value === null} />
       <Screen />

@@ -1,6 +1,7 @@
 // Bookmarks: the list in the header, and the box in which a note is written.
 
 import { useEffect, useRef } from "preact/hooks";
+import { Button } from "../components/button";
 import { Icon } from "../components/icon";
 import { Menu, type MenuEntry } from "../components/menu";
 import { exactMoment, range as rangeText } from "../lib/format";
@@ -68,9 +69,7 @@ export function NoteBox() {
         <input ref={input} maxLength={200} />
       </label>
       <button type="submit">Add</button>
-      <button type="button" class="quiet" onClick={close}>
-        Cancel
-      </button>
+      <Button text="Cancel" class="quiet" onClick={close} />
     </form>
   );
 }

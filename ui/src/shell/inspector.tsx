@@ -2,8 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../api";
+import { Button, CopyButton, IconButton } from "../components/button";
 import { Close, Fact } from "../components/facts";
-import { Icon } from "../components/icon";
 import { counted, duration, exactDuration, exactMoment, percent } from "../lib/format";
 import { hasRows } from "../lib/opening";
 import { shown } from "../lib/safe";
@@ -59,24 +59,12 @@ export function Inspector() {
 function Only({ chip, what }: { chip: Chip; what: string }) {
   return (
     <span class="only">
-      <button
-        type="button"
-        class="quiet"
-        title={`Only ${what}`}
-        aria-label={`Only ${what}`}
-        onClick={() => store.addChip(chip)}
-      >
-        <Icon name="only" />
-      </button>
-      <button
-        type="button"
-        class="quiet"
-        title={`All but ${what}`}
-        aria-label={`All but ${what}`}
+      <IconButton icon="only" label={`Only ${what}`} onClick={() => store.addChip(chip)} />
+      <IconButton
+        icon="not"
+        label={`All but ${what}`}
         onClick={() => store.addChip({ ...chip, exclude: true })}
-      >
-        <Icon name="not" />
-      </button>
+      />
     </span>
   );
 }
@@ -145,28 +133,20 @@ function SliceFacts({ at }: { at: Slice }) {
       </dl>
       {at.readying_thread_key !== null && <Readying at={at} />}
       <div class="inspector-actions">
-        <button type="button" title="Previous state ([)" onClick={() => stepInLane(-1)}>
-          ‹ Previous
-        </button>
-        <button type="button" title="Next state (])" onClick={() => stepInLane(1)}>
-          Next ›
-        </button>
-        <button type="button" onClick={() => store.goToRange(at.range)}>
-          Select it
-        </button>
-        <button type="button" title="Who ended the wait, and so on to the root (C)" onClick={openChain}>
-          Wait chain
-        </button>
-        <button type="button" title="Where the time of this thread went, as a lane (P)" onClick={pathOfFocus}>
-          Critical path
-        </button>
-        <button
-          type="button"
+        <Button text="‹ Previous" title="Previous state ([)" onClick={() => stepInLane(-1)} />
+        <Button text="Next ›" title="Next state (])" onClick={() => stepInLane(1)} />
+        <Button text="Select it" onClick={() => store.goToRange(at.range)} />
+        <Button text="Wait chain" title="Who ended the wait, and so on to the root (C)" onClick={openChain} />
+        <Button
+          text="Critical path"
+          title="Where the time of this thread went, as a lane (P)"
+          onClick={pathOfFocus}
+        />
+        <Button
+          text="Flame chart"
           title="What this thread ran and where it waited, frame by frame (O)"
           onClick={chartOfFocus}
-        >
-          Flame chart
-        </button>
+        />
       </div>
       {at.state === "running" && <Woke at={at} />}
       {at.state === "running" && <WhatRan at={at} />}
@@ -189,18 +169,18 @@ function Readying({ at }: { at: Slice }) {
     <section class="readying">
       <h3>{at.state === "waiting" ? "Wait ended by" : "Made ready by"}</h3>
       <p class="readying-thread">
-        <button type="button" class="link" title="To this thread at that moment (J)" onClick={hopForward}>
-          {readyingName(at)}
-        </button>
-        <button
-          type="button"
-          class="quiet"
+        <Button
+          text={readyingName(at)}
+          class="link"
+          title="To this thread at that moment (J)"
+          onClick={hopForward}
+        />
+        <IconButton
+          icon="undo"
+          label="Back along the chain"
           title="Back along the chain (K)"
-          aria-label="Back along the chain"
           onClick={hopBack}
-        >
-          <Icon name="undo" />
-        </button>
+        />
       </p>
     </section>
   );
@@ -222,9 +202,7 @@ function Woke({ at }: { at: Slice }) {
       <ul class="woken">
         {all.slice(0, 8).map((one) => (
           <li key={`${one.key} ${one.at_ns}`}>
-            <button type="button" class="link" title="To its wait" onClick={() => goToSpell(one)}>
-              {shown(one.label)}
-            </button>
+            <Button text={shown(one.label)} class="link" title="To its wait" onClick={() => goToSpell(one)} />
           </li>
         ))}
         {all.length > 8 && (
@@ -281,21 +259,20 @@ function WhatRan({ at }: { at: Slice }) {
 function Stack({ title, frames }: { title: string; frames: readonly Frame[] }) {
   const [isUnfolded, setUnfolded] = useState(false);
   const folded = isUnfolded ? 0 : kernelFrames(frames);
-  const copy = () => void navigator.clipboard.writeText(frames.map((frame) => frame.name).join("\n"));
   return (
     <section class="stack">
       <h3>
         {title}
         {frames.length > 0 && (
-          <button type="button" class="quiet" onClick={copy}>
-            Copy
-          </button>
+          <CopyButton of={() => frames.map((frame) => frame.name).join("\n")} class="quiet" />
         )}
       </h3>
       {folded > 0 && (
-        <button type="button" class="link" onClick={() => setUnfolded(true)}>
-          {counted(folded, "frame")} of the kernel
-        </button>
+        <Button
+          text={`${counted(folded, "frame")} of the kernel`}
+          class="link"
+          onClick={() => setUnfolded(true)}
+        />
       )}
       {frames.length === 0 ? (
         <p class="muted">No stack was recorded.</p>

@@ -2,11 +2,15 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api } from "../api";
+import { Button } from "../components/button";
+import { Check } from "../components/choice";
 import { Failed } from "../components/failed";
 import { Icon } from "../components/icon";
 import { count, counted } from "../lib/format";
 import { shown } from "../lib/safe";
+import { setter, toggler } from "../lib/signals";
 import { failureOf } from "../state/answer";
+import { copyText } from "../state/page";
 import {
   chosen,
   elapsed,
@@ -35,8 +39,8 @@ export function RecordSection() {
 
 function Elsewhere() {
   const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(COMMAND);
+  const copy = () => {
+    copyText(COMMAND);
     setCopied(true);
   };
   return (
@@ -44,9 +48,7 @@ function Elsewhere() {
       <span class="muted">
         Recording runs on Windows: <code>{COMMAND}</code>
       </span>
-      <button type="button" onClick={() => void copy()}>
-        {isCopied ? "Copied" : "Copy"}
-      </button>
+      <Button text={isCopied ? "Copied" : "Copy"} onClick={() => void copy()} />
     </section>
   );
 }
@@ -72,13 +74,7 @@ function Idle({ known }: { known: RecordAnswer }) {
   return (
     <>
       <div class="record-line">
-        <button
-          type="button"
-          aria-expanded={isOpen}
-          onClick={() => {
-            isRecordOpen.value = !isOpen;
-          }}
-        >
+        <button type="button" aria-expanded={isOpen} onClick={toggler(isRecordOpen)}>
           <Icon name="record" /> Record this machine…
         </button>
         <span class="muted">Needs administrator rights.</span>
@@ -95,9 +91,6 @@ function Form({ known }: { known: RecordAnswer }) {
   const { profiles, to_file } = chosen.value;
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector("input")?.focus(), []);
-  const toggleFile = () => {
-    chosen.value = { profiles, to_file: !to_file };
-  };
   const start = (event: Event) => {
     event.preventDefault();
     void take(api.recordStart(chosen.value));
@@ -107,18 +100,20 @@ function Form({ known }: { known: RecordAnswer }) {
       <fieldset>
         <legend>Profiles and the questions they answer</legend>
         {known.profiles.map((one) => (
-          <Profile
+          <Check
             key={one.name}
-            profile={one}
+            text={<Profile {...one} />}
+            class="record-profile"
             isOn={profiles.includes(one.name)}
-            onToggle={() => toggleProfile(one.name)}
+            onChange={() => toggleProfile(one.name)}
           />
         ))}
       </fieldset>
-      <label class="switch">
-        <input type="checkbox" checked={to_file} onChange={toggleFile} />
-        Keep all events in a file, not only the last ones in memory
-      </label>
+      <Check
+        text="Keep all events in a file, not only the last ones in memory"
+        isOn={to_file}
+        onChange={(to_file) => setter(chosen)({ profiles, to_file })}
+      />
       {failure !== null && <Failed failure={failure} />}
       <div class="record-line">
         <button type="submit" class="main" disabled={profiles.length === 0}>
@@ -130,17 +125,13 @@ function Form({ known }: { known: RecordAnswer }) {
   );
 }
 
-function Profile(props: { profile: RecordProfile; isOn: boolean; onToggle: () => void }) {
-  const { name, sentence, questions, needs_counters } = props.profile;
+function Profile({ name, sentence, questions, needs_counters }: RecordProfile) {
   return (
-    <label class="record-profile">
-      <input type="checkbox" checked={props.isOn} onChange={props.onToggle} />
-      <span>
-        <b>{name}</b> {sentence}
-        {needs_counters && ". Not in virtual machines"}
-        {questions.length > 0 && <span class="muted"> · {questions.join(", ")}</span>}
-      </span>
-    </label>
+    <>
+      <b>{name}</b> {sentence}
+      {needs_counters && ". Not in virtual machines"}
+      {questions.length > 0 && <span class="muted"> · {questions.join(", ")}</span>}
+    </>
   );
 }
 
@@ -165,9 +156,7 @@ function Running({ known }: { known: RecordAnswer }) {
       {isOn && <Mark onMark={(text) => take(api.recordMark(text))} />}
       {isOn && (
         <div class="record-line">
-          <button type="button" class="main" onClick={() => void take(api.recordStop())}>
-            Stop and open
-          </button>
+          <Button text="Stop and open" class="main" onClick={() => void take(api.recordStop())} />
           <Discard onDiscard={() => void take(api.recordCancel())} />
         </div>
       )}
@@ -211,9 +200,10 @@ function Mark({ onMark }: { onMark: (text: string) => Promise<boolean> }) {
 function Discard({ onDiscard }: { onDiscard: () => void }) {
   const [isAsking, setAsking] = useState(false);
   return (
-    <button type="button" onClick={() => (isAsking ? onDiscard() : setAsking(true))}>
-      {isAsking ? "Really discard it" : "Discard…"}
-    </button>
+    <Button
+      text={isAsking ? "Really discard it" : "Discard…"}
+      onClick={() => (isAsking ? onDiscard() : setAsking(true))}
+    />
   );
 }
 

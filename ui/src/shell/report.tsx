@@ -1,6 +1,9 @@
 // What is shown as one file for others: the reader chooses its parts.
 
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import { Button } from "../components/button";
+import { Check } from "../components/choice";
+import { Dialog } from "../components/dialog";
 import { type ShownGrid, shownGrids } from "../components/shown-grids";
 import { pictureOf } from "../draw/picture";
 import { counted, duration, exactMoment, percent, range as rangeText } from "../lib/format";
@@ -13,6 +16,8 @@ import {
   type ReportTable,
   reportHtml,
 } from "../lib/report";
+import { setterTo } from "../lib/signals";
+import { toggled } from "../lib/toggled";
 import { bookmarks, isMoment } from "../state/bookmarks";
 import { commandFor } from "../state/commands";
 import { findingsOf } from "../state/findings";
@@ -168,23 +173,26 @@ function partsOf(trace: TraceInfo): { part: Part; title: string; isThere: boolea
 }
 
 export function ReportDialog({ trace }: { trace: TraceInfo }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const isOpen = isReportOpen.value;
   const [without, setWithout] = useState<ReadonlySet<Part>>(new Set());
-  // Before the next key is heard: it belongs to the dialog.
-  useLayoutEffect(() => {
-    if (isOpen && !dialog.current?.open) dialog.current?.showModal();
-    if (!isOpen) dialog.current?.close();
-  }, [isOpen]);
-  const close = () => {
-    isReportOpen.value = false;
-  };
-  const toggle = (part: Part) => {
-    const next = new Set(without);
-    if (!next.delete(part)) next.add(part);
-    setWithout(next);
-  };
-  const parts = isOpen ? partsOf(trace) : [];
+  return (
+    <Dialog class="key-sheet report" label="Save report" of={isReportOpen}>
+      {() => (
+        <ReportForm trace={trace} without={without} onToggle={(part) => setWithout(toggled(without, part))} />
+      )}
+    </Dialog>
+  );
+}
+
+interface FormProps {
+  trace: TraceInfo;
+  /** Parts that are not wanted. */
+  without: ReadonlySet<Part>;
+  onToggle: (part: Part) => void;
+}
+
+function ReportForm({ trace, without, onToggle }: FormProps) {
+  const parts = partsOf(trace);
+  const close = setterTo(isReportOpen, false);
   const save = (event: Event) => {
     event.preventDefault();
     const chosen = parts.filter(({ part, isThere }) => isThere && !without.has(part));
@@ -194,35 +202,27 @@ export function ReportDialog({ trace }: { trace: TraceInfo }) {
     close();
   };
   return (
-    <dialog class="key-sheet report" ref={dialog} aria-label="Save report" onClose={close}>
-      {isOpen && (
-        <form onSubmit={save}>
-          <h2>Save report</h2>
-          <p class="muted">
-            One HTML file that opens in any browser, without this program. It names the trace, the machine,
-            the selection and the command that opens the same view.
-          </p>
-          {parts.map(({ part, title, isThere }) => (
-            <label key={part} class="switch">
-              <input
-                type="checkbox"
-                checked={isThere && !without.has(part)}
-                disabled={!isThere}
-                onChange={() => toggle(part)}
-              />
-              {title}
-            </label>
-          ))}
-          <footer>
-            <button type="submit" class="main">
-              Save
-            </button>
-            <button type="button" onClick={close}>
-              Cancel
-            </button>
-          </footer>
-        </form>
-      )}
-    </dialog>
+    <form onSubmit={save}>
+      <h2>Save report</h2>
+      <p class="muted">
+        One HTML file that opens in any browser, without this program. It names the trace, the machine, the
+        selection and the command that opens the same view.
+      </p>
+      {parts.map(({ part, title, isThere }) => (
+        <Check
+          key={part}
+          text={title}
+          isOn={isThere && !without.has(part)}
+          disabled={!isThere}
+          onChange={() => onToggle(part)}
+        />
+      ))}
+      <footer>
+        <button type="submit" class="main">
+          Save
+        </button>
+        <Button text="Cancel" onClick={close} />
+      </footer>
+    </form>
   );
 }

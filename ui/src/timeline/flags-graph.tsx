@@ -1,6 +1,7 @@
 // Where findings are: a flag at the longest piece of each, and a line over all of it.
 
 import { useCallback, useRef } from "preact/hooks";
+import { Button } from "../components/button";
 import { Canvas } from "../draw/canvas";
 import { colours } from "../draw/colours";
 import { duration, exactMoment, moment, percent } from "../lib/format";
@@ -163,9 +164,7 @@ function Twin({ flags, opening }: { flags: Flag[]; opening: ViewProps["opening"]
           <th scope="row">{moment(at_ns)}</th>
           <td class="number">{duration(finding.cost_ns ?? 0)}</td>
           <td>
-            <button type="button" class="link" onClick={() => goToSpot(finding, opening)}>
-              {shown(finding.sentence)}
-            </button>
+            <Button text={shown(finding.sentence)} class="link" onClick={() => goToSpot(finding, opening)} />
           </td>
         </tr>
       ))}

@@ -6,7 +6,7 @@ import { Menu, type MenuEntry } from "../components/menu";
 import { Splitter } from "../components/splitter";
 import { shown } from "../lib/safe";
 import type { Answered } from "../state/answer";
-import { toggleTwinOf, twins } from "../state/page";
+import { copyText, toggleTwinOf, twins } from "../state/page";
 import * as store from "../state/store";
 import type { Source } from "../wire";
 
@@ -56,7 +56,7 @@ function entries(props: Props): MenuEntry[] {
   if (picture !== "") sql.push({ title: "Open the SQL of its picture", run: () => store.openSql(picture) });
   const command: MenuEntry[] =
     source !== null && source.command !== ""
-      ? [{ title: "Copy its command line", run: () => void navigator.clipboard.writeText(source.command) }]
+      ? [{ title: "Copy its command line", run: () => copyText(source.command) }]
       : [];
   // A graph of a view has its place in it.
   const moves: MenuEntry[] = [

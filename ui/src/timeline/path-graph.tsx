@@ -1,6 +1,7 @@
 // The critical path of a thread as a lane: what ran or waited at each moment so that the thread could not go on.
 
 import { useCallback, useEffect, useRef } from "preact/hooks";
+import { Button } from "../components/button";
 import { Canvas } from "../draw/canvas";
 import { colours } from "../draw/colours";
 import { toneOf } from "../draw/state-tone";
@@ -177,9 +178,7 @@ function Twin({ segments }: { segments: readonly Segment[] }) {
           <th scope="row">{exactMoment(one.range.from_ns)}</th>
           <td class="number">{duration(span(one.range))}</td>
           <td>
-            <button type="button" class="link" onClick={() => goToSpell(one)}>
-              {withSpaces(shown(one.thread))}
-            </button>
+            <Button text={withSpaces(shown(one.thread))} class="link" onClick={() => goToSpell(one)} />
           </td>
           <td>{one.state}</td>
           <td>{withSpaces(shown(one.endedBy))}</td>

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import type { MenuEntry } from "../components/menu";
 import { Canvas } from "../draw/canvas";
 import { seriesBuckets } from "../lib/buckets";
+import { toggledIn } from "../lib/toggled";
 import { useLatest } from "../state/answer";
 import { learn } from "../state/names";
 import { askedOverTime, highlighted, selected } from "../state/selection";
@@ -135,8 +136,6 @@ export function SeriesGraph({ of, trace, opening }: ViewProps & { of: SeriesOf }
       ? [{ title: "Axis up to 100 %", isOn: settings.whole, run: () => change({ whole: !settings.whole }) }]
       : [];
   const hidden = hiddenOf(whole, settings);
-  const toggle = (id: string) =>
-    change({ hidden: hidden.includes(id) ? hidden.filter((one) => one !== id) : [...hidden, id] });
   return (
     <GraphFrame
       id={of.id}
@@ -153,7 +152,7 @@ export function SeriesGraph({ of, trace, opening }: ViewProps & { of: SeriesOf }
           unit={whole?.unit ?? "1/s"}
           colourOf={(entry) => swatchOf(entry, colouring)}
           hidden={hidden}
-          onHide={toggle}
+          onHide={(id) => change({ hidden: toggledIn(hidden, id) })}
           height={settings.height}
           chipOf={of.chipOf ?? (of.isProcess ? processChip : () => null)}
         />

@@ -1,6 +1,7 @@
 // Graphs as tables: the same numbers for those who read them rather than see them.
 
 import type { ComponentChildren } from "preact";
+import { Button } from "../components/button";
 import type { Timeline } from "../lib/arrow";
 import { merged } from "../lib/buckets";
 import { moment, percent } from "../lib/format";
@@ -140,9 +141,7 @@ export function LaneTwin({ title, lanes, data, first, isCore, onChoose }: LaneTw
         return (
           <tr key={lane.key}>
             <th scope="row">
-              <button type="button" class="link" onClick={() => onChoose(lane)}>
-                {shown(lane.label)}
-              </button>
+              <Button text={shown(lane.label)} class="link" onClick={() => onChoose(lane)} />
             </th>
             {cells.map((share, column) => (
               <td key={head[column + 1]} class="number">

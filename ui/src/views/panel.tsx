@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { Button, CopyButton } from "../components/button";
 import { Failed } from "../components/failed";
 import { counted } from "../lib/format";
 import { shown } from "../lib/safe";
@@ -149,9 +150,12 @@ export function SourceLine({ source }: { source: Source }) {
       {skipped.length > 0 && (
         <p class="note is-warning">Not narrowed by {skipped.join(", ")}: this table has no such column.</p>
       )}
-      <button type="button" class="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        {isOpen ? "Hide the question" : "Show the question"}
-      </button>
+      <Button
+        text={isOpen ? "Hide the question" : "Show the question"}
+        class="link"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      />
       {(isOpen || isTrafficShown.value) && (
         <span class="took">
           {counted(source.rows_read, "row")} read, {source.took_ms.toFixed(1)} ms
@@ -159,9 +163,7 @@ export function SourceLine({ source }: { source: Source }) {
       )}
       {isOpen && source.sql !== "" && (
         <Copied label="SQL" text={source.sql}>
-          <button type="button" onClick={() => store.openSql(source.sql)}>
-            Open as SQL
-          </button>
+          <Button text="Open as SQL" onClick={() => store.openSql(source.sql)} />
         </Copied>
       )}
       {isOpen && source.command !== "" && <Copied label="Command line" text={source.command} />}
@@ -170,14 +172,10 @@ export function SourceLine({ source }: { source: Source }) {
 }
 
 function Copied(props: { label: string; text: string; children?: ComponentChildren }) {
-  const copy = () => void navigator.clipboard.writeText(props.text);
   return (
     <figure class="copied">
       <figcaption>
-        {props.label}{" "}
-        <button type="button" onClick={copy}>
-          Copy
-        </button>
+        {props.label} <CopyButton of={() => props.text} />
         {props.children}
       </figcaption>
       <pre>{shown(props.text).replaceAll("\\u{a}", "\n")}</pre>

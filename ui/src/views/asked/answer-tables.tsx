@@ -1,11 +1,13 @@
 // The tables of an answer: of a declared question, or of SQL.
 
 import { useMemo, useState } from "preact/hooks";
+import { CopyButton } from "../../components/button";
 import { type GridRow, type GridSort, TreeGrid } from "../../components/tree-grid";
 import { withSpaces } from "../../lib/columns";
 import { counted } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { useArranged } from "../../state/arranged";
+import { copyText } from "../../state/page";
 import { type Asked, askedByLine } from "../../state/spot";
 import * as store from "../../state/store";
 import type { Answer, AnswerColumn, AnswerTable, Cell } from "../../wire";
@@ -65,14 +67,7 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
     store.update({ view: "ask", settings });
   };
   const hasCommands = table.rows.slice(0, 20).some((_, at) => commandIn(String(at)) !== null);
-  const copy = () => {
-    void navigator.clipboard.writeText(
-      tsv(
-        table.columns.map((column) => column.name),
-        table.rows,
-      ),
-    );
-  };
+  const names = table.columns.map((column) => column.name);
   return (
     <section class="answer">
       {table.name !== "" && <h3>{shown(table.name)}</h3>}
@@ -103,7 +98,7 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
             if (of !== null && of !== name) return [];
             const value = table.rows[Number(row.id)]?.[at] ?? null;
             const chip = chipOfAnswer(name, value);
-            const run = () => void navigator.clipboard.writeText(textOf(value));
+            const run = () => copyText(textOf(value));
             const copied = of === null ? [] : [{ title: `Copy ${shown(title)}`, run }];
             return [...chipEntries(chip, chip?.values[0] ?? ""), ...copied];
           });
@@ -117,9 +112,7 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
               {table.is_cut ? ", there are more" : ""}
               {hasCommands && "; Enter or a double click opens a command here"}
             </span>
-            <button type="button" onClick={copy}>
-              Copy
-            </button>
+            <CopyButton of={() => tsv(names, table.rows)} />
           </>
         }
       />

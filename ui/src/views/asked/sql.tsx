@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api";
+import { Button } from "../../components/button";
 import { useAnswer } from "../../state/answer";
 import type { SqlRequest } from "../../wire";
 import { Answering, useSchema, useSettings } from "../panel";
@@ -57,9 +58,7 @@ function SqlPanel({ trace, opening }: ViewProps) {
             if (event.key === "Enter" && event.ctrlKey) ask();
           }}
         />
-        <button type="button" class="main" onClick={ask} title="Ctrl+Enter">
-          Ask
-        </button>
+        <Button text="Ask" class="main" onClick={ask} title="Ctrl+Enter" />
       </div>
       <details class="folded">
         <summary>Tables of this trace</summary>

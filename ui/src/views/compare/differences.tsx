@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
+import { Button } from "../../components/button";
 import { leanOf, mergeFlames, waysOfSide } from "../../lib/flame-diff";
 import { namesTo, nearest } from "../../lib/flame-grow";
 import { duration, exactDuration } from "../../lib/format";
@@ -92,14 +93,12 @@ function Value(props: { value: number; name: string; side: string; run: () => vo
   if (value === 0) return <td class="number muted">–</td>;
   return (
     <td class="number">
-      <button
-        type="button"
+      <Button
+        text={duration(value)}
         class="link"
         aria-label={`${shown(name)} in ${side}: ${duration(value)}`}
         onClick={run}
-      >
-        {duration(value)}
-      </button>
+      />
     </td>
   );
 }

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { api } from "../../api";
+import { Button, CopyButton } from "../../components/button";
 import { Choice, Toggle } from "../../components/choice";
 import { Failed } from "../../components/failed";
 import { duration, range as rangeWords } from "../../lib/format";
@@ -102,19 +103,15 @@ function SideLine({ name, side, onPart, children }: SideLineProps) {
         </>
       )}
       {side !== null && isHere && (
-        <button
-          type="button"
+        <Button
+          text={`Selected part as ${name}`}
           disabled={range === null || isSame(range, side.range)}
           title={range === null ? "Drag over the graphs to select a part" : rangeWords(range)}
           onClick={() => range !== null && onPart(partText(range))}
-        >
-          Selected part as {name}
-        </button>
+        />
       )}
       {side !== null && !side.isWhole && (
-        <button type="button" onClick={() => onPart("")}>
-          Whole trace as {name}
-        </button>
+        <Button text={`Whole trace as ${name}`} onClick={() => onPart("")} />
       )}
     </div>
   );
@@ -229,13 +226,11 @@ function Both({ a, b, settings, change }: SettingProps & { a: Side; b: Side }) {
           isOn={settings.isPerTime}
           onChange={(isPerTime) => change({ isPerTime })}
         />
-        <button
-          type="button"
+        <Button
+          text="Swap A and B"
           title="B becomes A; the timeline shows the trace of A"
           onClick={() => swap(a, b, settings)}
-        >
-          Swap A and B
-        </button>
+        />
         {settings.isPerTime && <span class="sentence">B × {times.toPrecision(3)}</span>}
       </div>
       {isSameTrace ? <DiffSentence a={a} b={b} /> : <DiffCommand a={a} b={b} />}
@@ -274,9 +269,7 @@ function DiffSentence({ a, b }: { a: Side; b: Side }) {
   return (
     <p class="compare-sentence">
       {data === null ? "…" : shown(data.lines[0] ?? "Neither takes longer.")}{" "}
-      <button type="button" class="link" onClick={all}>
-        All tables of diff
-      </button>
+      <Button text="All tables of diff" class="link" onClick={all} />
     </p>
   );
 }
@@ -294,9 +287,7 @@ function DiffCommand({ a, b }: { a: Side; b: Side }) {
   return (
     <p class="compare-sentence is-command">
       <span class="muted">More tables, findings and versions of both:</span> <code>{shown(command)}</code>{" "}
-      <button type="button" onClick={() => void navigator.clipboard.writeText(command)}>
-        Copy
-      </button>
+      <CopyButton of={() => command} />
     </p>
   );
 }

@@ -1,6 +1,7 @@
 // What slow runs have in common: all open traces are runs of one test, each cause has a plot.
 
 import { api } from "../../api";
+import { Button } from "../../components/button";
 import { counted, percent } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { useAnswer } from "../../state/answer";
@@ -133,14 +134,12 @@ function Causes({ causes, chosen, onChoose }: CausesProps) {
             <td class="number">{valueText(cause.fast, scaleOf(cause))}</td>
             <td>{pText(cause)}</td>
             <th scope="row" title={namesOf(cause)}>
-              <button
-                type="button"
+              <Button
+                text={shown(cause.name)}
                 class="link"
                 aria-pressed={cause === chosen}
                 onClick={() => onChoose(cause.name)}
-              >
-                {shown(cause.name)}
-              </button>
+              />
             </th>
           </tr>
         ))}

@@ -1,6 +1,7 @@
 // The metric of each run against its value of a cause, as a picture and as a table; each run leads to its trace.
 
 import { useCallback, useRef } from "preact/hooks";
+import { Button } from "../../components/button";
 import { Canvas } from "../../draw/canvas";
 import { colours } from "../../draw/colours";
 import { axisOf, drawScatter, nearestDot, placeOn, type ScatterSight } from "../../draw/scatter";
@@ -135,9 +136,7 @@ export function RunTable({ answer, cause }: Props) {
         {plotRuns(answer, cause).map(({ run, value, metric }) => (
           <tr key={run.trace}>
             <th scope="row">
-              <button type="button" class="link" onClick={() => goToRun(run)}>
-                {shown(traceOf(run)?.name ?? "")}
-              </button>
+              <Button text={shown(traceOf(run)?.name ?? "")} class="link" onClick={() => goToRun(run)} />
             </th>
             <td class="number">{msText(metric)}</td>
             <td>{run.half ?? ""}</td>

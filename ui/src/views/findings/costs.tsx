@@ -1,5 +1,6 @@
 // The largest costs of a trace in which no rule found a cause: where to look first.
 
+import { Button } from "../../components/button";
 import { percent } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { goToEvidence } from "../../state/go-to-spot";
@@ -22,14 +23,12 @@ export function LargestCosts({ costs, opening }: Props) {
           <li key={cost.kind}>
             {shown(cost.sentence)} {cost.share !== null && <span class="muted">{percent(cost.share)}</span>}{" "}
             {cost.evidence.length > 0 && (
-              <button
-                type="button"
+              <Button
+                text="Show"
                 class="finding-go"
                 aria-label={`Show it in the trace: ${shown(cost.sentence)}`}
                 onClick={() => goToEvidence(cost.evidence, opening)}
-              >
-                Show
-              </button>
+              />
             )}
           </li>
         ))}

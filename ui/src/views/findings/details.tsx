@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { api } from "../../api";
+import { Button, CopyButton } from "../../components/button";
 import { shown } from "../../lib/safe";
 import { learn } from "../../state/names";
 import { announced } from "../../state/page";
@@ -75,21 +76,21 @@ async function onlyProcess(label: string): Promise<void> {
 function Victims({ text }: { text: string }) {
   return (
     <>
-      {text.split(PROCESS).map((part, at) =>
-        PROCESS.test(part) ? (
-          <button
-            key={`${at} ${part}`}
-            type="button"
-            class="link"
-            title="Only this process"
-            onClick={() => void onlyProcess(part).catch(() => undefined)}
-          >
-            {shown(part)}
-          </button>
-        ) : (
-          shown(part)
-        ),
-      )}
+      {text
+        .split(PROCESS)
+        .map((part, at) =>
+          PROCESS.test(part) ? (
+            <Button
+              text={shown(part)}
+              key={`${at} ${part}`}
+              class="link"
+              title="Only this process"
+              onClick={() => void onlyProcess(part).catch(() => undefined)}
+            />
+          ) : (
+            shown(part)
+          ),
+        )}
     </>
   );
 }
@@ -104,11 +105,7 @@ function waitOf({ thread_key, at_ns, longest_ns }: Finding): Focus | null {
 function ChainButton({ finding }: { finding: Finding }) {
   const wait = waitOf(finding);
   if (wait === null) return null;
-  return (
-    <button type="button" onClick={() => openChainAt(wait, finding.longest_ns ?? 0)}>
-      Walk this chain
-    </button>
-  );
+  return <Button text="Walk this chain" onClick={() => openChainAt(wait, finding.longest_ns ?? 0)} />;
 }
 
 /** Lines in their order, one below the other. */
@@ -133,7 +130,6 @@ function Lines({ label, lines, children }: { label: string; lines: string[]; chi
 function Command({ evidence, finding }: { evidence: Evidence; finding: Finding }) {
   const text = shown(evidence.command);
   const asked = askedBy(evidence.words, store.schema.value?.questions ?? []);
-  const copy = () => void navigator.clipboard.writeText(evidence.command);
   const open = (question: Asked) => {
     const wait = waitOf(finding);
     if (question.options["chain"] === true && wait !== null) {
@@ -147,13 +143,9 @@ function Command({ evidence, finding }: { evidence: Evidence; finding: Finding }
   return (
     <div class="finding-command">
       <code>{text}</code>
-      <button type="button" aria-label={`Copy ${text}`} onClick={copy}>
-        Copy
-      </button>
+      <CopyButton of={() => evidence.command} aria-label={`Copy ${text}`} />
       {asked !== null && (
-        <button type="button" aria-label={`Open here: ${text}`} onClick={() => open(asked)}>
-          Open here
-        </button>
+        <Button text="Open here" aria-label={`Open here: ${text}`} onClick={() => open(asked)} />
       )}
     </div>
   );

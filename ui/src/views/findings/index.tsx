@@ -1,9 +1,11 @@
 // The front page: what made it slow, the costliest first, each with a way to where it is seen.
 
 import { useEffect, useState } from "preact/hooks";
+import { Button } from "../../components/button";
 import { Failed } from "../../components/failed";
 import { counted, duration, percent } from "../../lib/format";
 import { shown } from "../../lib/safe";
+import { toggledIn } from "../../lib/toggled";
 import { askFindings, useFindings } from "../../state/findings";
 import * as store from "../../state/store";
 import type { Finding, FindingsAnswer } from "../../wire";
@@ -40,9 +42,7 @@ function FindingsPanel(props: ViewProps) {
       <section class="view findings">
         <Failed failure={failure} />
         <p class="finding-again">
-          <button type="button" onClick={() => void askFindings(props.trace)}>
-            Ask again
-          </button>
+          <Button text="Ask again" onClick={() => void askFindings(props.trace)} />
         </p>
       </section>
     );
@@ -77,15 +77,7 @@ function Asking() {
 function Answered({ answer, ...props }: ViewProps & { answer: FindingsAnswer }) {
   const [settings, change] = useSettings<FindingsSettings>(FINDINGS.id, { open: [] });
   const first = answer.findings.find((one) => one.cost_ns !== null);
-  const toggle = (finding: Finding) => {
-    const id = idOf(finding);
-    const without = settings.open.filter((one) => one !== id);
-    change({ open: without.length < settings.open.length ? without : [...without, id] });
-  };
-  const toggleLead = () => {
-    const without = settings.open.filter((one) => one !== LEAD_FOLDED);
-    change({ open: without.length < settings.open.length ? without : [...without, LEAD_FOLDED] });
-  };
+  const toggle = (id: string) => change({ open: toggledIn(settings.open, id) });
   // The costliest stands above the others and is not repeated among them.
   const others = answer.findings.filter((one) => one !== first);
   return (
@@ -94,10 +86,19 @@ function Answered({ answer, ...props }: ViewProps & { answer: FindingsAnswer }) 
       <section class="findings-body" aria-label="What was found" tabIndex={0}>
         <Lead finding={first} answer={answer} {...props} />
         {first !== undefined && (
-          <LeadDetails finding={first} isOpen={!settings.open.includes(LEAD_FOLDED)} onToggle={toggleLead} />
+          <LeadDetails
+            finding={first}
+            isOpen={!settings.open.includes(LEAD_FOLDED)}
+            onToggle={() => toggle(LEAD_FOLDED)}
+          />
         )}
         {others.length > 0 && (
-          <FindingTable {...props} findings={others} open={settings.open} onToggle={toggle} />
+          <FindingTable
+            {...props}
+            findings={others}
+            open={settings.open}
+            onToggle={(finding) => toggle(idOf(finding))}
+          />
         )}
         {answer.costs.length > 0 && <LargestCosts costs={answer.costs} opening={props.opening} />}
         <RulesAsked rules={answer.rules} isOpen={first === undefined} />

@@ -9,6 +9,7 @@ import { drawFlame, LEVEL, scaleOf } from "../../draw/flame";
 import { aloneLevels, childrenOf, layout, nodeAt, pathTo } from "../../lib/flame-layout";
 import { counted, exactInUnit, inUnit, percent } from "../../lib/format";
 import { shown } from "../../lib/safe";
+import { copyText } from "../../state/page";
 import type { FlameAnswer } from "../../wire";
 
 interface Props {
@@ -88,7 +89,7 @@ export function FlameGraph(props: Props) {
   };
   const menuOf = (node: number, x: number, y: number) => {
     const name = nameOf(answer, node);
-    const copy = { title: "Copy the name", run: () => void navigator.clipboard.writeText(name) };
+    const copy = { title: "Copy the name", run: () => copyText(name) };
     const own = props.menu?.(node) ?? [];
     openMenuAt(x, y, shown(name), [{ title: "As wide as all", run: () => onZoom(node) }, ...own, copy]);
   };

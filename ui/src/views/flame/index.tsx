@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
+import { Button } from "../../components/button";
 import type { MenuEntry } from "../../components/menu";
 import { leftOutBelow, matching, namesTo, nearest } from "../../lib/flame-grow";
 import { counted, inUnit, percent } from "../../lib/format";
@@ -135,9 +136,7 @@ export function Unnamed({ share }: { share: number }) {
     <span class="flame-unnamed">
       {" · "}
       {percent(share)} of it is in code without names:{" "}
-      <button type="button" class="link" onClick={() => store.setView(PROCESS_MODULES.id)}>
-        Load symbols
-      </button>
+      <Button text="Load symbols" class="link" onClick={() => store.setView(PROCESS_MODULES.id)} />
     </span>
   );
 }

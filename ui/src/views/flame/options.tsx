@@ -1,6 +1,6 @@
 // What a flame graph shows, and the buttons that choose it.
 
-import { Choice, Toggle } from "../../components/choice";
+import { Choice, FindBox, Toggle } from "../../components/choice";
 import { hasRows } from "../../lib/opening";
 import { shown } from "../../lib/safe";
 import type { Direction, FlameRequest, Opening, Selection, Weight } from "../../wire";
@@ -123,17 +123,12 @@ export function FlameOptions({ settings, weights, change, onNext }: Props) {
           <span>{shown(settings.focus)}</span> <span aria-hidden="true">✕</span>
         </button>
       )}
-      <input
-        class="find"
-        type="search"
-        placeholder="Find a frame"
-        aria-label="Find a frame"
+      <FindBox
+        label="Find a frame"
         title="Enter goes to the next one"
         value={settings.find}
-        onInput={(event) => change({ find: event.currentTarget.value })}
-        onKeyDown={(event) => {
-          if (event.key === "Enter") onNext();
-        }}
+        onInput={(find) => change({ find })}
+        onKeyDown={(event) => event.key === "Enter" && onNext()}
       />
     </div>
   );

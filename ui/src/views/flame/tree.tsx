@@ -1,12 +1,14 @@
 // The same frames as a table: total, own, count, and the heaviest path at one key.
 
 import { useMemo, useState } from "preact/hooks";
+import { Button } from "../../components/button";
 import { type GridRow, TreeGrid } from "../../components/tree-grid";
 import { leftOut, leftOutBelow, namesTo } from "../../lib/flame-grow";
 import { childrenOf, heaviest } from "../../lib/flame-layout";
 import { count, exactInUnit, inUnit } from "../../lib/format";
 import { headOf } from "../../lib/frame-name";
 import { shown } from "../../lib/safe";
+import { toggled } from "../../lib/toggled";
 import { useArranged } from "../../state/arranged";
 import type { FlameAnswer } from "../../wire";
 
@@ -29,12 +31,8 @@ export function CallTree(props: Props) {
   const { arranged, onArrange } = useArranged("flame");
   const toggle = (row: GridRow) => {
     const at = Number(row.id);
-    const next = new Set(open);
-    if (!next.delete(at)) {
-      next.add(at);
-      if ((leftOutBelow(answer.nodes)[at] ?? 0) > 0) props.onUnfold(namesTo(answer, at));
-    }
-    setOpen(next);
+    setOpen(toggled(open, at));
+    if (!open.has(at) && (leftOutBelow(answer.nodes)[at] ?? 0) > 0) props.onUnfold(namesTo(answer, at));
   };
   const unfoldHeaviest = () => setOpen(new Set([...open, ...heaviest(answer.nodes, Number(selected ?? 0))]));
   const title = answer.unit === "bytes" ? "Bytes" : "Time";
@@ -72,11 +70,7 @@ export function CallTree(props: Props) {
       onSelect={(row) => setSelected(row.id)}
       onToggle={toggle}
       onEnter={(row) => answer.nodes[Number(row.id)] && props.onFocus(nameOf(answer, Number(row.id)))}
-      footer={
-        <button type="button" onClick={unfoldHeaviest}>
-          Unfold the heaviest path
-        </button>
-      }
+      footer={<Button text="Unfold the heaviest path" onClick={unfoldHeaviest} />}
     />
   );
 }

@@ -2,7 +2,8 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
-import { Toggle } from "../../components/choice";
+import { Button, IconButton } from "../../components/button";
+import { FindBox, Segments, Toggle } from "../../components/choice";
 import { Icon } from "../../components/icon";
 import { Menu, type MenuEntry } from "../../components/menu";
 import { TreeGrid } from "../../components/tree-grid";
@@ -12,6 +13,7 @@ import { nothingOf } from "../../lib/recorded";
 import { shown } from "../../lib/safe";
 import { type Answered, useAnswer } from "../../state/answer";
 import { useArranged } from "../../state/arranged";
+import { copyText } from "../../state/page";
 import * as store from "../../state/store";
 import type { FlameRequest, Opening, QuestionInfo, Source, Weight } from "../../wire";
 import { useAsked } from "../asked";
@@ -102,14 +104,11 @@ function AllFunctions(props: ViewProps & { question: QuestionInfo }) {
           onChange={(by_process) => change({ by_process })}
         />
         <span class="sentence">A click shows callers and callees. A right click (Shift+F10) filters.</span>
-        <input
-          class="find"
-          type="search"
-          placeholder="Find a function"
-          aria-label="Find a function"
+        <FindBox
+          label="Find a function"
           maxLength={200}
           value={settings.find}
-          onInput={(event) => change({ find: event.currentTarget.value })}
+          onInput={(find) => change({ find })}
         />
       </div>
       <div class="functions">
@@ -219,7 +218,7 @@ function showInFlame(name: string, weight: Weight | null): void {
 }
 
 function entriesOf(name: string, weight: Weight | null, onFocus: (name: string) => void): MenuEntry[] {
-  const copy = { title: "Copy the name", run: () => void navigator.clipboard.writeText(name) };
+  const copy = { title: "Copy the name", run: () => copyText(name) };
   if (weight === null) return [copy];
   const show = { title: "Show in the flame graph", run: () => showInFlame(name, weight) };
   return [...methodEntries(name, onFocus), show, copy];
@@ -244,16 +243,6 @@ interface AroundProps {
 function Around({ trace, name, byProcess, weight, side, change }: AroundProps) {
   const settings = { ...FLAME_START, weight, by_process: byProcess, focus: name, look: "tree" as const };
   const onFocus = (focus: string) => change({ focus });
-  const segment = (value: FunctionSettings["side"], title: string) => (
-    <button
-      type="button"
-      class="segment"
-      aria-pressed={side === value}
-      onClick={() => change({ side: value })}
-    >
-      {title}
-    </button>
-  );
   // The first entry is what this already shows.
   const acts = entriesOf(name, weight, onFocus).slice(1);
   return (
@@ -263,24 +252,21 @@ function Around({ trace, name, byProcess, weight, side, change }: AroundProps) {
         <Menu label="More about the function" entries={acts}>
           <Icon name="more" />
         </Menu>
-        <button
-          type="button"
-          class="quiet"
-          aria-label="Close callers and callees"
-          onClick={() => change({ focus: null })}
-        >
-          <Icon name="close" />
-        </button>
+        <IconButton icon="close" label="Close callers and callees" onClick={() => change({ focus: null })} />
       </header>
       <div class="function-acts">
         <fieldset class="segments" aria-label="Side">
-          {segment("callers", "Callers")}
-          {segment("callees", "Callees")}
+          <Segments
+            value={side}
+            options={[
+              ["callers", "Callers"],
+              ["callees", "Callees"],
+            ]}
+            onChange={(value) => change({ side: value })}
+          />
         </fieldset>
         <span class="muted">{WEIGHT_WORDS[weight]}</span>
-        <button type="button" onClick={() => showInFlame(name, weight)}>
-          Show in the flame graph
-        </button>
+        <Button text="Show in the flame graph" onClick={() => showInFlame(name, weight)} />
       </div>
       <Half
         trace={trace}

@@ -2,10 +2,12 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api } from "../../api";
+import { FindBox } from "../../components/choice";
 import { Failed } from "../../components/failed";
 import { type GridColumn, type GridRow, TreeGrid } from "../../components/tree-grid";
 import { count } from "../../lib/format";
 import { hasRows } from "../../lib/opening";
+import { toggled } from "../../lib/toggled";
 import { failureOf, useAnswer } from "../../state/answer";
 import { useArranged } from "../../state/arranged";
 import type { Failure, ModulesAnswer, ModulesOf, ModulesRequest } from "../../wire";
@@ -57,11 +59,6 @@ function ModulesPanel({ trace, opening }: ViewProps) {
   const owners = answered.data?.owners ?? [];
   const { levels, failure } = useLevels(answered.isBusy ? null : request, owners, open);
   const rows = useMemo(() => moduleRows(owners, open, levels), [answered.data, open, levels]);
-  const toggle = (row: GridRow) => {
-    const next = new Set(open);
-    if (!next.delete(row.id)) next.add(row.id);
-    setOpen(next);
-  };
   const enter = (row: GridRow) => {
     const owner = owners.find((one) => ownerId(one.process_key) === row.id);
     if (owner?.process_key != null)
@@ -73,15 +70,7 @@ function ModulesPanel({ trace, opening }: ViewProps) {
     <section class="view">
       <div class="toolbar" role="toolbar" aria-label="Modules by process">
         <span class="sentence">Enter or a double click selects a process, or stacks with a module.</span>
-        <input
-          class="find"
-          type="search"
-          placeholder="Find a module"
-          aria-label="Find a module"
-          maxLength={100}
-          value={find}
-          onInput={(event) => setFind(event.currentTarget.value)}
-        />
+        <FindBox label="Find a module" maxLength={100} value={find} onInput={setFind} />
       </div>
       <Symbols trace={trace} opening={opening} />
       {failure !== null && <Failed failure={failure} />}
@@ -94,7 +83,7 @@ function ModulesPanel({ trace, opening }: ViewProps) {
             onArrange={onArrange}
             rows={rows}
             selected={selected}
-            onToggle={toggle}
+            onToggle={(row) => setOpen(toggled(open, row.id))}
             onSelect={(row) => setSelected(row.id)}
             onEnter={enter}
             empty="No modules in this selection."

@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api";
+import { Button } from "../../components/button";
 import { Failed } from "../../components/failed";
 import { count } from "../../lib/format";
 import { shown } from "../../lib/safe";
@@ -56,13 +57,11 @@ export function LoadSymbols({ trace }: { trace: number }) {
           Load symbols
         </button>
         {isRunning && (
-          <button
-            type="button"
+          <Button
+            text="Cancel"
             disabled={known.step !== "searching"}
             onClick={() => void take(api.symbolsCancel())}
-          >
-            Cancel
-          </button>
+          />
         )}
       </form>
       {failure !== null && <Failed failure={failure} />}

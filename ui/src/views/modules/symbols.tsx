@@ -2,12 +2,13 @@
 // from here, and a command.
 
 import { api } from "../../api";
+import { Button } from "../../components/button";
 import { counted, duration } from "../../lib/format";
 import { hasRows } from "../../lib/opening";
 import { shown } from "../../lib/safe";
 import { type ModuleNames, modulesOf } from "../../lib/unnamed";
 import { useAnswer } from "../../state/answer";
-import { announced } from "../../state/page";
+import { copyText } from "../../state/page";
 import type { QuestionInfo } from "../../wire";
 import { useAsked } from "../asked";
 import { FUNCTION_QUESTION, functionsOf } from "../functions/model";
@@ -67,20 +68,14 @@ function Sampled({ trace, path, question }: { trace: number; path: string; quest
 
 function Line({ path, text }: { path: string; text: string }) {
   const command = symbolsCommand(path);
-  const copy = async () => {
-    await navigator.clipboard.writeText(command);
-    announced.value = "The command is copied.";
-  };
   return (
     <p class="remark symbols-line">
       <span>{text}</span>
-      <button
-        type="button"
+      <Button
+        text="Copy the command that loads symbols"
         title={`${shown(command)}\nThen start etwkit view again`}
-        onClick={() => void copy()}
-      >
-        Copy the command that loads symbols
-      </button>
+        onClick={() => copyText(command, "The command is copied.")}
+      />
     </p>
   );
 }

@@ -2,11 +2,13 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
-import { Choice } from "../../components/choice";
+import { Button } from "../../components/button";
+import { Choice, FindBox } from "../../components/choice";
 import { duration, exactMoment, moment } from "../../lib/format";
 import { hasRows } from "../../lib/opening";
 import { shown } from "../../lib/safe";
 import { hasWords } from "../../lib/search-words";
+import { toggled } from "../../lib/toggled";
 import { useAnswer } from "../../state/answer";
 import type { Opening, Range } from "../../wire";
 import { Answering, addChip, useSelection, useWindow } from "../panel";
@@ -68,11 +70,6 @@ function ProcessesPanel({ trace, opening }: ViewProps) {
     const found = placed(all, new Set()).filter((one) => isFound(one, wanted));
     return order === "tree" ? found : inOrder(found, order, cpu);
   }, [answered.data, folded, find, order, cpu]);
-  const fold = (key: number) => {
-    const next = new Set(folded);
-    if (!next.delete(key)) next.add(key);
-    setFolded(next);
-  };
   return (
     <section class="view">
       <div class="toolbar" role="toolbar" aria-label="Processes">
@@ -88,14 +85,7 @@ function ProcessesPanel({ trace, opening }: ViewProps) {
           ]}
           onChange={setOrder}
         />
-        <input
-          class="find"
-          type="search"
-          placeholder="Find a process"
-          aria-label="Find a process"
-          value={find}
-          onInput={(event) => setFind(event.currentTarget.value)}
-        />
+        <FindBox label="Find a process" value={find} onInput={setFind} />
         <span class="sentence">Bars are lifetimes within the window of the graphs.</span>
       </div>
       <Answering answered={answered} source={(answer) => answer.source} remark={() => ""}>
@@ -108,7 +98,7 @@ function ProcessesPanel({ trace, opening }: ViewProps) {
                 cpu={cpu.get(one.key) ?? 0}
                 window={window}
                 isFolded={folded.has(one.key)}
-                onFold={fold}
+                onFold={() => setFolded(toggled(folded, one.key))}
               />
             ))}
             {answer.total > answer.rows.length && (
@@ -134,7 +124,7 @@ interface LineProps {
   cpu: number;
   window: Range;
   isFolded: boolean;
-  onFold: (key: number) => void;
+  onFold: () => void;
 }
 
 function Line({ one, cpu, window, isFolded, onFold }: LineProps) {
@@ -144,20 +134,21 @@ function Line({ one, cpu, window, isFolded, onFold }: LineProps) {
     <li class="process">
       <div class="process-name" style={{ paddingLeft: `${one.level * 14}px` }}>
         {one.hasChildren ? (
-          <button
-            type="button"
+          <Button
+            text={isFolded ? "▸" : "▾"}
             class="grid-handle"
             aria-label={isFolded ? "Open" : "Close"}
-            onClick={() => onFold(one.key)}
-          >
-            {isFolded ? "▸" : "▾"}
-          </button>
+            onClick={onFold}
+          />
         ) : (
           <span class="grid-handle" />
         )}
-        <button type="button" class="link" title={shown(one.commandLine)} onClick={select}>
-          {shown(one.name)} ({one.pid})
-        </button>
+        <Button
+          text={`${shown(one.name)} (${one.pid})`}
+          class="link"
+          title={shown(one.commandLine)}
+          onClick={select}
+        />
       </div>
       <div class="process-life" title={lifeOf(one)}>
         {lived && (

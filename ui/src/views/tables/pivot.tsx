@@ -4,6 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { Failed } from "../../components/failed";
 import { TreeGrid } from "../../components/tree-grid";
 import { counted } from "../../lib/format";
+import { toggledIn } from "../../lib/toggled";
 import { failureOf } from "../../state/answer";
 import { useArranged } from "../../state/arranged";
 import { heldBy } from "../../state/column-chips";
@@ -60,8 +61,6 @@ export function Pivot({ trace, table, settings, change, onChip }: Props) {
       pivotRows({ levels, open, groups: groupsOf(settings.groups, table.columns), units, write: written }),
     [levels, open, settings.groups.join(), units.join()],
   );
-  const toggle = (id: string) =>
-    change({ open: open.has(id) ? settings.open.filter((one) => one !== id) : [...settings.open, id] });
   const titleOf = (name: string) => table.columns.find((column) => column.name === name)?.title ?? name;
   const sort = (column: string) => {
     const place = settings.measures.findIndex((measure) => idOf(measure) === column);
@@ -99,7 +98,7 @@ export function Pivot({ trace, table, settings, change, onChip }: Props) {
         onArrange={onArrange}
         sort={{ column: sortedBy === undefined ? "" : idOf(sortedBy), descending: settings.sort.descending }}
         onSort={sort}
-        onToggle={(row) => toggle(row.id)}
+        onToggle={(row) => change({ open: toggledIn(settings.open, row.id) })}
         onSelect={(row) => setSelected(row.id)}
         onEnter={(row) => {
           const node = rows.find((one) => one.id === row.id);

@@ -1,6 +1,7 @@
 // Rows of a table, page by page, in the order of a column.
 
 import { useEffect, useState } from "preact/hooks";
+import { Button, CopyButton } from "../../components/button";
 import type { MenuEntry } from "../../components/menu";
 import { TreeGrid } from "../../components/tree-grid";
 import { columnTitle, readable } from "../../lib/columns";
@@ -186,26 +187,17 @@ function Pages({ answer, table, at, total, shown: here, onTurn }: PagesProps) {
       <span>
         {total === 0 ? "0 rows" : `${count(from + 1)}–${count(from + here)} of ${counted(total, "row")}`}
       </span>
-      <button type="button" disabled={at === 0} onClick={() => onTurn(at - 1)}>
-        Back
-      </button>
-      <button type="button" disabled={from + here >= total} onClick={() => onTurn(at + 1)}>
-        On
-      </button>
-      <button
-        type="button"
+      <Button text="Back" disabled={at === 0} onClick={() => onTurn(at - 1)} />
+      <Button text="On" disabled={from + here >= total} onClick={() => onTurn(at + 1)} />
+      <CopyButton
+        of={() => tsv(names, answer.rows)}
         title="Copies the rows of this page, all columns, exact values"
-        onClick={() => void navigator.clipboard.writeText(tsv(names, answer.rows))}
-      >
-        Copy
-      </button>
-      <button
-        type="button"
+      />
+      <Button
+        text="CSV"
         title="Saves the rows of this page, all columns, exact values"
         onClick={() => saveText(`${table}.csv`, csv(names, answer.rows))}
-      >
-        CSV
-      </button>
+      />
     </>
   );
 }
