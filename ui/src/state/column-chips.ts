@@ -161,29 +161,23 @@ export function pivotOf(
   };
 }
 
-/** Options of questions by columns that they compare under another name. */
-const OPTIONS: Record<string, string> = {
-  "generic_event.name": "event",
-  "dns_query.name": "query",
-  "net_io.remote_address": "remote",
-  "exception.exception_type": "type",
-  "alpc.port_name": "port",
-};
-/** Questions by the tables that they are about. */
-const ABOUT: Record<string, string> = {
-  events: "generic_event",
-  dns: "dns_query",
-  net: "net_io",
-  registry: "registry_io",
-  exception: "exception",
-  alpc: "alpc",
+/** Questions about the rows of a table, with the options that compare its columns. */
+export const QUESTIONS: Record<string, { question: string; options: Record<string, string> }> = {
+  generic_event: { question: "events", options: { provider: "provider", name: "event" } },
+  dns_query: { question: "dns", options: { name: "query" } },
+  net_io: { question: "net", options: { remote_address: "remote" } },
+  registry_io: { question: "registry", options: { key: "key", operation: "operation" } },
+  exception: { question: "exception", options: { exception_type: "type" } },
+  alpc: { question: "alpc", options: { port_name: "port" } },
 };
 
 /** The option of a question that says a chip, with its value; nothing where it has none. */
 export function columnOption(chip: PageChip, question: QuestionInfo): [string, string] | null {
   const { table, column } = partsOf(chip.field);
-  if (ABOUT[question.name] !== table && (ABOUT[question.name] !== undefined || OWN.test(column))) return null;
-  const name = OPTIONS[`${table}.${column}`] ?? column.replaceAll("_", "-");
+  const isAbout = QUESTIONS[table]?.question === question.name;
+  const isOfOther = Object.values(QUESTIONS).some((one) => one.question === question.name);
+  if (!isAbout && (isOfOther || OWN.test(column))) return null;
+  const name = QUESTIONS[table]?.options[column] ?? column.replaceAll("_", "-");
   const has = question.options.some((one) => one.name === name && one.kind === "text");
   const isPlain = chip.values.every((value) => value !== MISSING && value !== "" && !/[;*?!]/.test(value));
   if (!has || !isPlain) return null;

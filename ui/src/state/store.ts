@@ -115,11 +115,6 @@ export function addChip(chip: PageChip): void {
   update({ chips: chips.withChip(state.value.chips, chip) });
 }
 
-/** Adds values to the chip of that field, so that several count. */
-export function addToChip(chip: PageChip): void {
-  update({ chips: chips.withMore(state.value.chips, chip) });
-}
-
 export function removeChip(place: number): void {
   update({ chips: chips.withoutChip(state.value.chips, place) });
 }

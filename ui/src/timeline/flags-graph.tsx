@@ -16,7 +16,7 @@ import type { Finding, Range } from "../wire";
 import { usePlot } from "./gestures";
 import { GraphFrame } from "./graph-frame";
 import { plotWidth } from "./plot-width";
-import { Table } from "./twin";
+import { TwinTable } from "./twin";
 
 export const FLAGS_ID = "findings";
 const TITLE = "Moments of findings";
@@ -157,17 +157,20 @@ export function FlagsGraph({ trace, opening }: ViewProps) {
 }
 
 function Twin({ flags, opening }: { flags: Flag[]; opening: ViewProps["opening"] }) {
+  const go = (finding: Finding) => () => goToSpot(finding, opening);
   return (
-    <Table label={TITLE} head={["Longest at", "Cost", "Finding"]}>
-      {flags.map(({ finding, at_ns }) => (
-        <tr key={finding.number}>
-          <th scope="row">{moment(at_ns)}</th>
-          <td class="number">{duration(finding.cost_ns ?? 0)}</td>
-          <td>
-            <Button text={shown(finding.sentence)} class="link" onClick={() => goToSpot(finding, opening)} />
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <TwinTable
+      label={TITLE}
+      rows={flags}
+      idOf={({ finding }) => finding.number}
+      columns={[
+        { title: "Longest at", is: "name", cell: ({ at_ns }) => moment(at_ns) },
+        { title: "Cost", is: "number", cell: ({ finding }) => duration(finding.cost_ns ?? 0) },
+        {
+          title: "Finding",
+          cell: ({ finding }) => <Button text={shown(finding.sentence)} class="link" onClick={go(finding)} />,
+        },
+      ]}
+    />
   );
 }

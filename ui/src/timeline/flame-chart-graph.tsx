@@ -19,7 +19,7 @@ import { usePlot } from "./gestures";
 import { GraphFrame } from "./graph-frame";
 import { plotWidth, tallness } from "./plot-width";
 import { StateKey } from "./state-key";
-import { Table } from "./twin";
+import { TwinTable } from "./twin";
 
 const TITLE = "Flame chart";
 /** Space above the first level: the title. */
@@ -152,28 +152,22 @@ export function FlameChartGraph({ trace }: ViewProps) {
 }
 
 function Twin({ levels, thread }: { levels: readonly ChartBox[][]; thread: string }) {
-  const all = levels.flatMap((row, level) => row.map((box) => ({ box, level })));
-  all.sort((a, b) => a.box.from_ns - b.box.from_ns || a.level - b.level);
+  const all = levels.flatMap((row, level) => row.map((box) => ({ ...box, level })));
+  all.sort((a, b) => a.from_ns - b.from_ns || a.level - b.level);
   return (
-    <Table
+    <TwinTable
       label={`${TITLE} of ${thread}`}
-      head={["First", "Last", "Level", "Samples", "Waits", "Frame or state"]}
-    >
-      {all.slice(0, ROWS).map(({ box, level }) => (
-        <tr key={`${level} ${box.from_ns}`}>
-          <th scope="row">{exactMoment(box.from_ns)}</th>
-          <td class="number">{exactMoment(box.to_ns)}</td>
-          <td class="number">{count(level + 1)}</td>
-          <td class="number">{count(box.samples)}</td>
-          <td class="number">{count(box.waits)}</td>
-          <td>{shown(box.text)}</td>
-        </tr>
-      ))}
-      {all.length > ROWS && (
-        <tr>
-          <th scope="row">{count(all.length - ROWS)} more in view</th>
-        </tr>
-      )}
-    </Table>
+      rows={all.slice(0, ROWS)}
+      idOf={({ level, from_ns }) => `${level} ${from_ns}`}
+      columns={[
+        { title: "First", is: "name", cell: ({ from_ns }) => exactMoment(from_ns) },
+        { title: "Last", is: "number", cell: ({ to_ns }) => exactMoment(to_ns) },
+        { title: "Level", is: "number", cell: ({ level }) => count(level + 1) },
+        { title: "Samples", is: "number", cell: ({ samples }) => count(samples) },
+        { title: "Waits", is: "number", cell: ({ waits }) => count(waits) },
+        { title: "Frame or state", cell: ({ text }) => shown(text) },
+      ]}
+      more={all.length > ROWS ? `${count(all.length - ROWS)} more in view` : ""}
+    />
   );
 }

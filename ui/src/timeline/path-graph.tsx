@@ -20,7 +20,7 @@ import { usePlot } from "./gestures";
 import { GraphFrame } from "./graph-frame";
 import { plotWidth } from "./plot-width";
 import { StateKey } from "./state-key";
-import { Table } from "./twin";
+import { TwinTable } from "./twin";
 
 const TITLE = "Critical path";
 const TOP = 24;
@@ -171,24 +171,23 @@ function Twin({ segments }: { segments: readonly Segment[] }) {
   const seen = segments.filter(
     (one) => one.range.to_ns >= window.from_ns && one.range.from_ns <= window.to_ns,
   );
+  const threadOf = (one: Segment) => withSpaces(shown(one.thread));
   return (
-    <Table label={TITLE} head={["From", "Length", "Thread", "State", "Ended by"]}>
-      {seen.slice(0, ROWS).map((one) => (
-        <tr key={one.range.from_ns}>
-          <th scope="row">{exactMoment(one.range.from_ns)}</th>
-          <td class="number">{duration(span(one.range))}</td>
-          <td>
-            <Button text={withSpaces(shown(one.thread))} class="link" onClick={() => goToSpell(one)} />
-          </td>
-          <td>{one.state}</td>
-          <td>{withSpaces(shown(one.endedBy))}</td>
-        </tr>
-      ))}
-      {seen.length > ROWS && (
-        <tr>
-          <th scope="row">{seen.length - ROWS} more in view</th>
-        </tr>
-      )}
-    </Table>
+    <TwinTable
+      label={TITLE}
+      rows={seen.slice(0, ROWS)}
+      idOf={({ range }) => range.from_ns}
+      columns={[
+        { title: "From", is: "name", cell: ({ range }) => exactMoment(range.from_ns) },
+        { title: "Length", is: "number", cell: ({ range }) => duration(span(range)) },
+        {
+          title: "Thread",
+          cell: (one) => <Button text={threadOf(one)} class="link" onClick={() => goToSpell(one)} />,
+        },
+        { title: "State", cell: ({ state }) => state },
+        { title: "Ended by", cell: ({ endedBy }) => withSpaces(shown(endedBy)) },
+      ]}
+      more={seen.length > ROWS ? `${seen.length - ROWS} more in view` : ""}
+    />
   );
 }

@@ -14,76 +14,52 @@ import { ANY_TABLE, TABLE_VIEWS } from "./tables";
 import type { View } from "./view";
 import { WAITS } from "./waits";
 
-const OVERVIEW = questionView(
-  {
-    id: "overview",
-    title: "Overview",
-    group: "Overview",
-    sentence: "What the trace is about, on one page",
-    key: "o",
-  },
-  "overview",
-  {},
-);
+const OVERVIEW = questionView("overview", {
+  id: "overview",
+  title: "Overview",
+  group: "Overview",
+  sentence: "What the trace is about, on one page",
+  key: "o",
+});
 
-const DPCS = questionView(
-  {
-    id: "dpc-isr",
-    title: "DPCs and interrupts",
-    group: "CPU",
-    sentence: "Drivers that took processors away from threads",
-  },
-  "dpc",
-  {},
-);
+const DPCS = questionView("dpc", {
+  id: "dpc-isr",
+  title: "DPCs and interrupts",
+  group: "CPU",
+  sentence: "Drivers that took processors away from threads",
+});
 
-const FILTERS = questionView(
-  {
-    id: "mini-filter",
-    title: "Filter drivers",
-    group: "I/O",
-    sentence: "Time of file operations that drivers in between took",
-  },
-  "mini-filter",
-  {},
-);
+const FILTERS = questionView("mini-filter", {
+  id: "mini-filter",
+  title: "Filter drivers",
+  group: "I/O",
+  sentence: "Time of file operations that drivers in between took",
+});
 
-const SYSCALLS = questionView(
-  {
-    id: "syscalls",
-    title: "System calls",
-    group: "Programs",
-    sentence: "Calls into the kernel, how long they took and how they ended",
-  },
-  "syscall",
-  {},
-);
+const SYSCALLS = questionView("syscall", {
+  id: "syscalls",
+  title: "System calls",
+  group: "Programs",
+  sentence: "Calls into the kernel, how long they took and how they ended",
+});
 
-const CONFIGURATION = questionView(
-  {
-    id: "configuration",
-    title: "System configuration",
-    group: "System",
-    sentence: "The machine: processors, memory, disks, drivers, Windows",
-    key: "s",
-    isTimeless: true,
-  },
-  "stats",
-  {},
-);
+const CONFIGURATION = questionView("stats", {
+  id: "configuration",
+  title: "System configuration",
+  group: "System",
+  sentence: "The machine: processors, memory, disks, drivers, Windows",
+  key: "s",
+  isTimeless: true,
+});
 
-const HEALTH = questionView(
-  {
-    id: "health",
-    title: "Trace health",
-    group: "System",
-    sentence: "Recorded data, lost events, and the cost of recording",
-    key: "x",
-    isTimeless: true,
-  },
-  "trace-stats",
-  {},
-);
+const HEALTH = questionView("trace-stats", {
+  id: "health",
+  title: "Trace health",
+  group: "System",
+  sentence: "Recorded data, lost events, and the cost of recording",
+  key: "x",
+  isTimeless: true,
+});
 
 export const VIEWS: View[] = [
   FINDINGS,

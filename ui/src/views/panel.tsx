@@ -8,11 +8,11 @@ import { counted } from "../lib/format";
 import { shown } from "../lib/safe";
 import { around } from "../lib/scale";
 import type { Answered } from "../state/answer";
-import type { PageChip, PageField } from "../state/column-chips";
+import type { PageField } from "../state/column-chips";
 import { isTrafficShown, timelineShare } from "../state/prefs";
 import { fieldTitle } from "../state/selection";
 import * as store from "../state/store";
-import type { Range, Schema, Selection, Source } from "../wire";
+import type { QuestionInfo, Source } from "../wire";
 
 /** Pixels of the page above and below its panels. */
 const HEADS = 60;
@@ -47,21 +47,14 @@ function isAlike(first: unknown, value: unknown): boolean {
   );
 }
 
-export function useSelection(): Selection {
-  return store.selection.value;
+/** A declared question by its name; nothing before the first answer about all of them. */
+export function questionOf(name: string): QuestionInfo | undefined {
+  return store.schema.value?.questions.find((one) => one.name === name);
 }
 
-/** What the graphs show. */
-export function useWindow(): Range {
-  return store.timeWindow.value;
-}
-
-export function useSchema(): Schema | null {
-  return store.schema.value;
-}
-
-export function addChip(chip: PageChip): void {
-  store.addChip(chip);
+/** Only rows of a process, or of what else the field says. */
+export function only(field: PageField, value: string | number): void {
+  store.addChip({ field, values: [String(value)], exclude: false });
 }
 
 /** The graphs show a moment in the middle of a hundredth of the trace. */
@@ -75,11 +68,6 @@ export function goTo(at_ns: number): void {
 /** Pixels that views have below the timeline, as the page is divided. */
 export function viewRoom(): number {
   return (globalThis.innerHeight * (100 - timelineShare.value)) / 100 - HEADS;
-}
-
-/** Facts side by side. */
-export function toTell(parts: string[]): string {
-  return parts.join(" · ");
 }
 
 /** Says which filters of columns do not apply to what follows. */

@@ -11,7 +11,7 @@ import { narrowedBy } from "../../state/question-chips";
 import { fieldTitle } from "../../state/selection";
 import * as store from "../../state/store";
 import type { AskRequest, QuestionInfo } from "../../wire";
-import { Answering, useSchema, useSelection, useSettings } from "../panel";
+import { Answering, questionOf, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { AnswerTables } from "./answer-tables";
 import { OptionsForm, type Values } from "./options";
@@ -34,7 +34,7 @@ export const ASK: View = {
 
 function AskPanel({ trace, opening }: ViewProps) {
   const [settings, change] = useSettings<AskedSettings>(ASK.id, { question: "", values: {} });
-  const schema = useSchema();
+  const schema = store.schema.value;
   if (schema === null) return <section class="view">…</section>;
   const questions = schema.questions.filter((one) => opening.questions.includes(one.name));
   const question = questions.find((one) => one.name === settings.question);
@@ -75,13 +75,16 @@ function AskPanel({ trace, opening }: ViewProps) {
   );
 }
 
+/** Options as they are. */
+const DEFAULTS: Values = {};
+
 /** A view of one question; what is selected goes with it where the question has options for that. */
-export function questionView(view: Omit<View, "Panel" | "lacks">, name: string, values: Values): View {
+export function questionView(name: string, view: Omit<View, "Panel" | "lacks">): View {
   const Panel = ({ trace }: ViewProps) => {
-    const question = useSchema()?.questions.find((one) => one.name === name);
+    const question = questionOf(name);
     return (
       <section class="view">
-        {question && <Asked trace={trace.id} question={question} values={values} />}
+        {question && <Asked trace={trace.id} question={question} values={DEFAULTS} />}
       </section>
     );
   };
@@ -95,7 +98,7 @@ export function useAsked(
   question: QuestionInfo,
   values: Values,
 ): { request: AskRequest; warning: string; notApplied: PageField[] } {
-  const { range, chips } = useSelection();
+  const { range, chips } = store.selection.value;
   const takesRange = question.options.some((option) => option.name === "range");
   const seconds = (ns: number) => (ns / 1e9).toFixed(9);
   const part = range && takesRange ? { range: `${seconds(range.from_ns)}..${seconds(range.to_ns)}` } : {};

@@ -4,8 +4,9 @@ import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api";
 import { Button } from "../../components/button";
 import { useAnswer } from "../../state/answer";
+import * as store from "../../state/store";
 import type { SqlRequest } from "../../wire";
-import { Answering, useSchema, useSettings } from "../panel";
+import { Answering, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { AnswerTables } from "./answer-tables";
 
@@ -33,7 +34,7 @@ function SqlPanel({ trace, opening }: ViewProps) {
   const [run, setRun] = useState(0);
   // Undo, a link or another panel can bring another statement.
   useEffect(() => setText(settings.text), [settings.text]);
-  const schema = useSchema();
+  const schema = store.schema.value;
   const request: SqlRequest = { trace: trace.id, sql: settings.text, limit: LIMIT };
   // The same statement can be asked again.
   const answered = useAnswer((asked: SqlRequest & { run: number }, signal) => api.sql(asked, signal), {

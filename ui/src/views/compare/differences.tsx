@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
 import { Button } from "../../components/button";
+import { Table, type TableColumn } from "../../components/table";
 import { leanOf, mergeFlames, waysOfSide } from "../../lib/flame-diff";
 import { namesTo, nearest } from "../../lib/flame-grow";
 import { duration, exactDuration } from "../../lib/format";
@@ -14,7 +15,7 @@ import { FlameGraph } from "../flame/graph";
 import { FLAME_START, flameRequest } from "../flame/options";
 import { unfolded } from "../flame/unfold";
 import { Answering } from "../panel";
-import { type Compared, type MeasureOf, type Side, sentenceOf } from "./sides";
+import { type Compared, type MeasureOf, type Row, type Side, sentenceOf } from "./sides";
 
 /** Rows of the table. */
 const MOST = 200;
@@ -39,67 +40,51 @@ interface RowsProps {
 export function Rows({ compared, measure, a, b }: RowsProps) {
   const rows = compared.rows.slice(0, MOST);
   const most = Math.max(1, ...rows.map((row) => Math.abs(row.b - row.a)));
+  const sideOf = (side: string, of: Side, value: (row: Row) => number): TableColumn<Row> => ({
+    title: side,
+    is: "number",
+    cell: (row) =>
+      value(row) === 0 ? (
+        <span class="muted">–</span>
+      ) : (
+        <Button
+          text={duration(value(row))}
+          class="link"
+          aria-label={`${shown(row.name)} in ${side}: ${duration(value(row))}`}
+          onClick={() => goToSide(of, row.name, measure)}
+        />
+      ),
+  });
   return (
     <section class="compare-rows" aria-label="Differences" tabIndex={0}>
       <p class="compare-sentence">
         <b>{shown(sentenceOf(compared, measure))}</b>
       </p>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">
-              {measure.group === "path" ? "File" : measure.group === "tag" ? "Stack tag" : "Process"}
-            </th>
-            <th scope="col" class="number">
-              A
-            </th>
-            <th scope="col" class="number">
-              B
-            </th>
-            <th scope="col" class="number">
-              B − A
-            </th>
-            <th scope="col">less in B | more in B</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.name}>
-              <th scope="row" title={shown(row.name)}>
-                {row.name === "" ? "(unknown)" : shown(row.name)}
-              </th>
-              <Value value={row.a} name={row.name} side="A" run={() => goToSide(a, row.name, measure)} />
-              <Value value={row.b} name={row.name} side="B" run={() => goToSide(b, row.name, measure)} />
-              <td class="number" title={exactDuration(row.b - row.a)}>
-                {row.b > row.a ? "+" : ""}
-                {duration(row.b - row.a)}
-              </td>
-              <td>
-                <Lean by={(row.b - row.a) / most} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        rows={rows}
+        idOf={({ name }) => name}
+        columns={[
+          {
+            title: measure.group === "path" ? "File" : measure.group === "tag" ? "Stack tag" : "Process",
+            is: "name",
+            cell: ({ name }) => (name === "" ? "(unknown)" : shown(name)),
+            tip: ({ name }) => shown(name),
+          },
+          sideOf("A", a, (row) => row.a),
+          sideOf("B", b, (row) => row.b),
+          {
+            title: "B − A",
+            is: "number",
+            cell: (row) => `${row.b > row.a ? "+" : ""}${duration(row.b - row.a)}`,
+            tip: (row) => exactDuration(row.b - row.a),
+          },
+          { title: "less in B | more in B", cell: (row) => <Lean by={(row.b - row.a) / most} /> },
+        ]}
+      />
       {compared.rows.length > MOST && (
         <p class="muted">{compared.rows.length - MOST} more names with smaller differences</p>
       )}
     </section>
-  );
-}
-
-function Value(props: { value: number; name: string; side: string; run: () => void }) {
-  const { value, name, side, run } = props;
-  if (value === 0) return <td class="number muted">–</td>;
-  return (
-    <td class="number">
-      <Button
-        text={duration(value)}
-        class="link"
-        aria-label={`${shown(name)} in ${side}: ${duration(value)}`}
-        onClick={run}
-      />
-    </td>
   );
 }
 

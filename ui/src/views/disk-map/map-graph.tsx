@@ -13,7 +13,7 @@ import { askedOverTime } from "../../state/selection";
 import * as store from "../../state/store";
 import { usePlot } from "../../timeline/gestures";
 import { GraphFrame } from "../../timeline/graph-frame";
-import { Table } from "../../timeline/twin";
+import { TwinTable } from "../../timeline/twin";
 import type { DiskCellRequest, DiskMapAnswer } from "../../wire";
 import { viewRoom } from "../panel";
 import { cellAt, cellTip, type MapCell, slices } from "./model";
@@ -146,16 +146,17 @@ function Key({ reads, writes }: { reads: number; writes: number }) {
 
 function MapTwin({ title, map }: { title: string; map: DiskMapAnswer }) {
   return (
-    <Table label={title} head={["From", "Reads", "Writes", "Lowest position", "Highest position"]}>
-      {slices(map, SLICES).map((slice) => (
-        <tr key={slice.range.from_ns}>
-          <th scope="row">{moment(slice.range.from_ns, span(slice.range))}</th>
-          <td class="number">{count(slice.reads)}</td>
-          <td class="number">{count(slice.writes)}</td>
-          <td class="number">{bytes(slice.lowest)}</td>
-          <td class="number">{bytes(slice.highest)}</td>
-        </tr>
-      ))}
-    </Table>
+    <TwinTable
+      label={title}
+      rows={slices(map, SLICES)}
+      idOf={({ range }) => range.from_ns}
+      columns={[
+        { title: "From", is: "name", cell: ({ range }) => moment(range.from_ns, span(range)) },
+        { title: "Reads", is: "number", cell: ({ reads }) => count(reads) },
+        { title: "Writes", is: "number", cell: ({ writes }) => count(writes) },
+        { title: "Lowest position", is: "number", cell: ({ lowest }) => bytes(lowest) },
+        { title: "Highest position", is: "number", cell: ({ highest }) => bytes(highest) },
+      ]}
+    />
   );
 }

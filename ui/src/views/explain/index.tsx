@@ -2,13 +2,14 @@
 
 import { api } from "../../api";
 import { Button } from "../../components/button";
+import { Table } from "../../components/table";
 import { counted, percent } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { useAnswer } from "../../state/answer";
 import * as store from "../../state/store";
 import type { ExplainAnswer, ExplainCause, ExplainRequest } from "../../wire";
 import { OptionsForm, type Values } from "../asked/options";
-import { Answering, useSchema, useSelection, useSettings } from "../panel";
+import { Answering, questionOf, useSettings } from "../panel";
 import type { View } from "../view";
 import { Groups } from "./groups";
 import { lacksRuns, msText, pText, runsAmong, scaleOf, valueText } from "./model";
@@ -38,8 +39,8 @@ interface Chosen {
 function ExplainPanel() {
   const [{ options }, change] = useSettings<{ options: Values }>(EXPLAIN.id, { options: {} });
   const [chosen, choose] = useSettings<Chosen>(CHOSEN_ID, { name: "" });
-  const question = useSchema()?.questions.find((one) => one.name === "explain");
-  const { range, chips } = useSelection();
+  const question = questionOf("explain");
+  const { range, chips } = store.selection.value;
   const traces = tracesOf();
   // Each trace that becomes ready would change the question.
   const isOpening = traces.some((one) => one.state.is === "opening");
@@ -106,45 +107,32 @@ interface CausesProps {
 
 function Causes({ causes, chosen, onChoose }: CausesProps) {
   return (
-    <table aria-label="Causes">
-      <thead>
-        <tr>
-          <th scope="col" class="number">
-            Effect
-          </th>
-          <th scope="col" class="number">
-            Share
-          </th>
-          <th scope="col" class="number">
-            Slow runs
-          </th>
-          <th scope="col" class="number">
-            Fast runs
-          </th>
-          <th scope="col">p</th>
-          <th scope="col">Cause</th>
-        </tr>
-      </thead>
-      <tbody>
-        {causes.map((cause) => (
-          <tr key={cause.name} class={cause === chosen ? "is-chosen" : ""}>
-            <td class="number">{msText(cause.effect_ms)}</td>
-            <td class="number">{percent(cause.share)}</td>
-            <td class="number">{valueText(cause.slow, scaleOf(cause))}</td>
-            <td class="number">{valueText(cause.fast, scaleOf(cause))}</td>
-            <td>{pText(cause)}</td>
-            <th scope="row" title={namesOf(cause)}>
-              <Button
-                text={shown(cause.name)}
-                class="link"
-                aria-pressed={cause === chosen}
-                onClick={() => onChoose(cause.name)}
-              />
-            </th>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      label="Causes"
+      rows={causes}
+      idOf={({ name }) => name}
+      lookOf={(cause) => (cause === chosen ? "is-chosen" : "")}
+      columns={[
+        { title: "Effect", is: "number", cell: ({ effect_ms }) => msText(effect_ms) },
+        { title: "Share", is: "number", cell: ({ share }) => percent(share) },
+        { title: "Slow runs", is: "number", cell: (cause) => valueText(cause.slow, scaleOf(cause)) },
+        { title: "Fast runs", is: "number", cell: (cause) => valueText(cause.fast, scaleOf(cause)) },
+        { title: "p", cell: pText },
+        {
+          title: "Cause",
+          is: "name",
+          cell: (cause) => (
+            <Button
+              text={shown(cause.name)}
+              class="link"
+              aria-pressed={cause === chosen}
+              onClick={() => onChoose(cause.name)}
+            />
+          ),
+          tip: namesOf,
+        },
+      ]}
+    />
   );
 }
 

@@ -2,6 +2,7 @@
 
 import { useCallback, useRef } from "preact/hooks";
 import { Button } from "../../components/button";
+import { Table } from "../../components/table";
 import { Canvas } from "../../draw/canvas";
 import { colours } from "../../draw/colours";
 import { axisOf, drawScatter, nearestDot, placeOn, type ScatterSight } from "../../draw/scatter";
@@ -117,34 +118,24 @@ function tipOf({ run, value, metric }: PlotRun, cause: ExplainCause) {
 /** The runs of the plot as a table, the slowest first. */
 export function RunTable({ answer, cause }: Props) {
   const scale = scaleOf(cause);
+  const nameOf = (run: ExplainRun) => shown(traceOf(run)?.name ?? "");
+  const reasonOf = ({ run }: PlotRun) => shown(run.not_comparable ?? "");
   return (
-    <table aria-label="Runs">
-      <thead>
-        <tr>
-          <th scope="col">Run</th>
-          <th scope="col" class="number">
-            Metric
-          </th>
-          <th scope="col">Half</th>
-          <th scope="col" class="number">
-            {cause.measure}
-          </th>
-          <th scope="col">Not comparable</th>
-        </tr>
-      </thead>
-      <tbody>
-        {plotRuns(answer, cause).map(({ run, value, metric }) => (
-          <tr key={run.trace}>
-            <th scope="row">
-              <Button text={shown(traceOf(run)?.name ?? "")} class="link" onClick={() => goToRun(run)} />
-            </th>
-            <td class="number">{msText(metric)}</td>
-            <td>{run.half ?? ""}</td>
-            <td class="number">{valueText(value, scale)}</td>
-            <td title={shown(run.not_comparable ?? "")}>{shown(run.not_comparable ?? "")}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      label="Runs"
+      rows={plotRuns(answer, cause)}
+      idOf={({ run }) => run.trace}
+      columns={[
+        {
+          title: "Run",
+          is: "name",
+          cell: ({ run }) => <Button text={nameOf(run)} class="link" onClick={() => goToRun(run)} />,
+        },
+        { title: "Metric", is: "number", cell: ({ metric }) => msText(metric) },
+        { title: "Half", cell: ({ run }) => run.half ?? "" },
+        { title: cause.measure, is: "number", cell: ({ value }) => valueText(value, scale) },
+        { title: "Not comparable", cell: reasonOf, tip: reasonOf },
+      ]}
+    />
   );
 }

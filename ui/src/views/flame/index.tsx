@@ -13,7 +13,7 @@ import { useAnswer } from "../../state/answer";
 import * as store from "../../state/store";
 import type { Direction, FlameAnswer } from "../../wire";
 import { PROCESS_MODULES } from "../modules";
-import { Answering, addChip, toTell, useSelection, useSettings } from "../panel";
+import { Answering, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { FlameGraph } from "./graph";
 import { FLAME_START, FlameOptions, type FlameSettings, flameRequest, weightsOf } from "./options";
@@ -89,7 +89,7 @@ interface HalfProps {
 }
 
 export function Half({ trace, settings, direction, title, next, change }: HalfProps) {
-  const selection = useSelection();
+  const selection = store.selection.value;
   const request = flameRequest(trace, selection, { ...settings, direction });
   const zoomed = title !== undefined && direction === "bottom_up" ? "callers_zoom" : "zoom";
   const path = settings[zoomed];
@@ -151,7 +151,7 @@ function entriesOf(answer: FlameAnswer, at: number, focus: (name: string) => voi
 
 /** What can be done with a method, wherever it is shown. */
 export function methodEntries(name: string, focus: (name: string) => void): MenuEntry[] {
-  const chip = (exclude: boolean) => addChip({ field: "method", values: [name], exclude });
+  const chip = (exclude: boolean) => store.addChip({ field: "method", values: [name], exclude });
   return [
     { title: "Its callers and callees", run: () => focus(name) },
     { title: "Only stacks with it", run: () => chip(false) },
@@ -174,5 +174,5 @@ function remarkOf(answer: FlameAnswer, zoom: number, { find, look }: FlameSettin
     const { frames, weight } = matching(answer, find);
     parts.push(`“${shown(find)}”: ${counted(frames, "frame")}, ${percent(weight / root.total)}`);
   }
-  return toTell(parts);
+  return parts.join(" · ");
 }

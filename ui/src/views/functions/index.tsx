@@ -19,7 +19,7 @@ import type { FlameRequest, Opening, QuestionInfo, Source, Weight } from "../../
 import { useAsked } from "../asked";
 import { FLAME, Half, methodEntries, Unnamed } from "../flame";
 import { FLAME_START, flameRequest, MOST_NODES, weightsOf } from "../flame/options";
-import { Answering, toTell, useSchema, useSelection, useSettings } from "../panel";
+import { Answering, questionOf, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import {
   columnsOf,
@@ -52,7 +52,7 @@ export const FUNCTIONS: View = {
 };
 
 function FunctionsPanel(props: ViewProps) {
-  const question = useSchema()?.questions.find((one) => one.name === FUNCTION_QUESTION.name);
+  const question = questionOf(FUNCTION_QUESTION.name);
   return <section class="view">{question && <AllFunctions {...props} question={question} />}</section>;
 }
 
@@ -66,7 +66,7 @@ interface Found extends Functions {
  */
 function useFunctions(props: ViewProps & { question: QuestionInfo }, byProcess: boolean) {
   const { trace, opening, question } = props;
-  const selection = useSelection();
+  const selection = store.selection.value;
   const { request, warning, notApplied } = useAsked(trace.id, question, FUNCTION_QUESTION.values);
   const isTree = hasRows(opening, "cpu_sample") && notApplied.some((field) => !field.startsWith("col:"));
   const stacks: FlameRequest = {
@@ -161,7 +161,7 @@ function remarkOf(found: Functions, isTree: boolean): string {
   const parts = [`${counted(found.rows.length, "function")}, ${duration(found.total)} of CPU time`];
   if (isTree) parts.push("With these filters there are no waits, ready times and threads");
   if (found.note !== "") parts.push(found.note);
-  return toTell(parts);
+  return parts.join(" · ");
 }
 
 interface GridProps {

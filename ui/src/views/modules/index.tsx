@@ -10,8 +10,9 @@ import { hasRows } from "../../lib/opening";
 import { toggled } from "../../lib/toggled";
 import { failureOf, useAnswer } from "../../state/answer";
 import { useArranged } from "../../state/arranged";
+import * as store from "../../state/store";
 import type { Failure, ModulesAnswer, ModulesOf, ModulesRequest } from "../../wire";
-import { Answering, addChip, useSelection } from "../panel";
+import { Answering, only } from "../panel";
 import type { View, ViewProps } from "../view";
 import { moduleOf, moduleRows, ownerId } from "./model";
 import { Symbols } from "./symbols";
@@ -49,7 +50,7 @@ const COLUMNS: GridColumn[] = [
 ];
 
 function ModulesPanel({ trace, opening }: ViewProps) {
-  const selection = useSelection();
+  const selection = store.selection.value;
   const { arranged, onArrange } = useArranged(PROCESS_MODULES.id);
   const [find, setFind] = useState("");
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
@@ -61,10 +62,9 @@ function ModulesPanel({ trace, opening }: ViewProps) {
   const rows = useMemo(() => moduleRows(owners, open, levels), [answered.data, open, levels]);
   const enter = (row: GridRow) => {
     const owner = owners.find((one) => ownerId(one.process_key) === row.id);
-    if (owner?.process_key != null)
-      addChip({ field: "process", values: [String(owner.process_key)], exclude: false });
+    if (owner?.process_key != null) only("process", owner.process_key);
     const module = moduleOf(levels, row.id);
-    if (module !== null) addChip({ field: "module", values: [module.name], exclude: false });
+    if (module !== null) only("module", module.name);
   };
   return (
     <section class="view">

@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api";
 import { Button } from "../../components/button";
 import { Failed } from "../../components/failed";
+import { Table } from "../../components/table";
 import { count } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { failureOf } from "../../state/answer";
@@ -94,25 +95,19 @@ function Modules({ known }: { known: SymbolsAnswer }) {
       <summary>Search by module</summary>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll it */}
       <section class="symbols-table" aria-label="Search by module" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Module</th>
-              <th scope="col">Symbols</th>
-              <th scope="col">From, or why not</th>
-            </tr>
-          </thead>
-          <tbody>
-            {known.modules.map((one, at) => (
-              // Two builds of a module have one name.
-              <tr key={at}>
-                <td>{shown(one.name)}</td>
-                <td class={`symbols-${one.state}`}>{STATES[one.state]}</td>
-                <td>{shown(one.detail ?? "")}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          rows={known.modules}
+          // Two builds of a module have one name.
+          idOf={(_, at) => at}
+          columns={[
+            { title: "Module", cell: ({ name }) => shown(name) },
+            {
+              title: "Symbols",
+              cell: ({ state }) => <span class={`symbols-${state}`}>{STATES[state]}</span>,
+            },
+            { title: "From, or why not", cell: ({ detail }) => shown(detail ?? "") },
+          ]}
+        />
         {known.left_out > 0 && <p class="muted">and {count(known.left_out)} more</p>}
       </section>
     </details>

@@ -12,7 +12,7 @@ import { copyText } from "../../state/page";
 import type { QuestionInfo } from "../../wire";
 import { useAsked } from "../asked";
 import { FUNCTION_QUESTION, functionsOf } from "../functions/model";
-import { useSchema } from "../panel";
+import { questionOf } from "../panel";
 import type { ViewProps } from "../view";
 import { LoadSymbols } from "./load-symbols";
 
@@ -50,7 +50,7 @@ export function Symbols(props: ViewProps) {
 }
 
 function SymbolsLine({ trace, opening }: ViewProps) {
-  const question = useSchema()?.questions.find((one) => one.name === FUNCTION_QUESTION.name);
+  const question = questionOf(FUNCTION_QUESTION.name);
   if (question === undefined || !hasRows(opening, "cpu_sample")) return <Line path={trace.path} text="" />;
   return <Sampled trace={trace.id} path={trace.path} question={question} />;
 }

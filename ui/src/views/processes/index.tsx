@@ -10,8 +10,9 @@ import { shown } from "../../lib/safe";
 import { hasWords } from "../../lib/search-words";
 import { toggled } from "../../lib/toggled";
 import { useAnswer } from "../../state/answer";
+import * as store from "../../state/store";
 import type { Opening, Range } from "../../wire";
-import { Answering, addChip, useSelection, useWindow } from "../panel";
+import { Answering, only } from "../panel";
 import { written } from "../tables/write";
 import type { View, ViewProps } from "../view";
 import {
@@ -40,7 +41,7 @@ const MOST = 1000;
 const hasLanes = (opening: Opening) => hasRows(opening, "context_switch") || hasRows(opening, "cpu_sample");
 
 function ProcessesPanel({ trace, opening }: ViewProps) {
-  const window = useWindow();
+  const window = store.timeWindow.value;
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set());
   const [find, setFind] = useState("");
   const [order, setOrder] = useState<Order>("tree");
@@ -54,7 +55,7 @@ function ProcessesPanel({ trace, opening }: ViewProps) {
     limit: MOST,
   };
   const answered = useAnswer(api.rows, request);
-  const { range } = useSelection();
+  const { range } = store.selection.value;
   const selection = { range, chips: [] };
   const lanes = useAnswer(
     api.lanes,
@@ -129,7 +130,7 @@ interface LineProps {
 
 function Line({ one, cpu, window, isFolded, onFold }: LineProps) {
   const lived = bar(one, window.from_ns, window.to_ns);
-  const select = () => addChip({ field: "process", values: [String(one.key)], exclude: false });
+  const select = () => only("process", one.key);
   return (
     <li class="process">
       <div class="process-name" style={{ paddingLeft: `${one.level * 14}px` }}>

@@ -5,13 +5,14 @@ import { NamedList } from "../../components/named-list";
 import { counted } from "../../lib/format";
 import { hasRows } from "../../lib/opening";
 import { nothingOf } from "../../lib/recorded";
-import { addChip, goTo, useSchema, useSettings, viewRoom } from "../panel";
+import * as store from "../../state/store";
+import { goTo, useSettings, viewRoom } from "../panel";
 import type { View, ViewProps } from "../view";
 import { ColumnGraph } from "./column-graph";
 import { GroupBar } from "./group-bar";
 import { Pivot, type PivotSettings } from "./pivot";
 import { Rows } from "./rows";
-import { TABLE_SPECS, type TableSpec } from "./table-specs";
+import { LARGEST_FIRST, TABLE_SPECS, type TableSpec } from "./table-specs";
 
 /** The graph is there if there is room for it, until the reader chooses. */
 const AUTO = "auto";
@@ -53,10 +54,9 @@ function AnyTable(props: ViewProps) {
     table: "",
     groups: [],
     measures: [{ function: "count", column: "" }],
-    sort: { by: "0", descending: true },
   };
   const [{ table }, change] = useSettings<{ table: string }>(ANY_TABLE.id, { table: "" });
-  const schema = useSchema();
+  const schema = store.schema.value;
   const options = ["", ...names].map((name): [string, string] => [name, name === "" ? "List of all" : name]);
   if (table !== "") return <TablePanel {...props} spec={spec} options={options} />;
   const choose = (name: string) => change({ table: name });
@@ -85,7 +85,8 @@ function TablePanel({
   spec,
   options,
 }: ViewProps & { spec: TableSpec; options?: [string, string][] }) {
-  const { table, groups, measures, sort } = spec;
+  const { table, groups, measures } = spec;
+  const sort = LARGEST_FIRST;
   const [saved, change] = useSettings<TableSettings>(spec.id, {
     table,
     groups,
@@ -95,7 +96,7 @@ function TablePanel({
     graph: AUTO,
     look: "groups",
   });
-  const info = useSchema()?.tables.find((one) => one.name === saved.table);
+  const info = store.schema.value?.tables.find((one) => one.name === saved.table);
   if (!info) return <section class="view">…</section>;
   const first = info.columns.find((column) => column.can_group)?.name ?? "";
   const graph = saved.graph !== AUTO ? saved.graph : viewRoom() < ROOM ? "" : "0";
@@ -143,7 +144,7 @@ function TablePanel({
             table={info}
             settings={settings}
             change={change}
-            onChip={(chip) => chip && addChip(chip)}
+            onChip={(chip) => chip && store.addChip(chip)}
           />
         </>
       ) : (

@@ -11,7 +11,7 @@ import { heldBy } from "../../state/column-chips";
 import { announced } from "../../state/page";
 import * as store from "../../state/store";
 import type { Failure, Measure, PivotAnswer, PivotRequest, Sort, TableInfo } from "../../wire";
-import { NotHere, SourceLine, useSelection } from "../panel";
+import { NotHere, SourceLine } from "../panel";
 import { cellEntries, chipOf, chipOfValue } from "./chips";
 import { groupQuestion } from "./group-question";
 import { askNarrowedPivot } from "./narrowed";
@@ -153,7 +153,7 @@ function openGroup(table: string, below: Level, path: Path): void {
 /** Asks levels as they are unfolded, and all of them anew when the question changes. */
 function useLevels(trace: number, info: TableInfo, settings: PivotSettings) {
   const { name: table, columns } = info;
-  const selection = useSelection();
+  const selection = store.selection.value;
   const { chips } = heldBy(info, store.columnChips.value);
   const [levels, setLevels] = useState<Levels>(new Map());
   const [failure, setFailure] = useState<Failure | null>(null);

@@ -12,7 +12,7 @@ import { useArranged } from "../../state/arranged";
 import { heldBy } from "../../state/column-chips";
 import * as store from "../../state/store";
 import type { Cell, RowsAnswer, TableInfo } from "../../wire";
-import { Answering, useSelection } from "../panel";
+import { Answering } from "../panel";
 import { cellEntries, chipEntries, chipOfCell } from "./chips";
 import { askNarrowedRows } from "./narrowed";
 import { RowFacts } from "./row-facts";
@@ -31,7 +31,7 @@ interface Props {
 }
 
 export function Rows({ trace, table, onTime }: Props) {
-  const selection = useSelection();
+  const selection = store.selection.value;
   const [page, setPage] = useState({ of: "", at: 0 });
   const { onSort, ...arranging } = useArranged(`rows.${table.name}`);
   const { sort } = arranging.arranged;

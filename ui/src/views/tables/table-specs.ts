@@ -14,15 +14,14 @@ export interface TableSpec {
   /** Groups from the outermost, to begin with. */
   groups: string[];
   measures: Measure[];
-  sort: Sort;
 }
 
 const count: Measure = { function: "count", column: "" };
 const sum = (column: string): Measure => ({ function: "sum", column });
 const max = (column: string): Measure => ({ function: "max", column });
 const avg = (column: string): Measure => ({ function: "avg", column });
-/** Largest first, by the measure at this place. */
-const largest = (place: number): Sort => ({ by: String(place), descending: true });
+/** Largest first, by the first measure: how each of them begins. */
+export const LARGEST_FIRST: Sort = { by: "0", descending: true };
 
 export const TABLE_SPECS: TableSpec[] = [
   {
@@ -34,7 +33,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "context_switch",
     groups: ["process", "thread", "readying_thread", "frames"],
     measures: [sum("wait_ns"), sum("run_ns"), sum("ready_ns"), max("wait_ns"), max("ready_ns"), count],
-    sort: largest(0),
   },
   {
     id: "cpu-sampled",
@@ -45,7 +43,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "cpu_sample",
     groups: ["process", "thread", "frames"],
     measures: [sum("weight_ns"), count],
-    sort: largest(0),
   },
   {
     id: "disk",
@@ -63,7 +60,6 @@ export const TABLE_SPECS: TableSpec[] = [
       max("io_ns"),
       max("queue_depth_start"),
     ],
-    sort: largest(0),
   },
   {
     id: "file",
@@ -74,7 +70,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "file_io",
     groups: ["process", "path", "kind"],
     measures: [sum("duration_ns"), max("duration_ns"), count, sum("result_bytes")],
-    sort: largest(0),
   },
   {
     id: "hard-fault",
@@ -84,7 +79,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "hard_fault",
     groups: ["process", "path"],
     measures: [sum("duration_ns"), sum("size_bytes"), count, max("duration_ns")],
-    sort: largest(0),
   },
   {
     id: "network",
@@ -95,7 +89,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "net_io",
     groups: ["process", "remote_address", "kind"],
     measures: [sum("size_bytes"), count],
-    sort: largest(0),
   },
   {
     id: "dns",
@@ -105,7 +98,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "dns_query",
     groups: ["name", "process"],
     measures: [sum("duration_ns"), max("duration_ns"), count],
-    sort: largest(0),
   },
   {
     id: "registry",
@@ -115,7 +107,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "registry_io",
     groups: ["process", "operation", "key"],
     measures: [count, sum("duration_ns"), max("duration_ns")],
-    sort: largest(0),
   },
   {
     id: "modules",
@@ -126,7 +117,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "module",
     groups: ["name", "file_version", "process"],
     measures: [count, max("size")],
-    sort: largest(0),
   },
   {
     id: "exceptions",
@@ -136,7 +126,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "exception",
     groups: ["process", "exception_type", "message", "stack"],
     measures: [count],
-    sort: largest(0),
   },
   {
     id: "window-lock",
@@ -146,7 +135,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "user_lock",
     groups: ["process", "thread", "mode"],
     measures: [sum("wait_ns"), sum("hold_ns"), max("wait_ns"), count],
-    sort: largest(0),
   },
   {
     id: "alpc",
@@ -156,7 +144,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "alpc",
     groups: ["sender_process", "receiver_process", "port_name"],
     measures: [sum("duration_ns"), max("duration_ns"), count],
-    sort: largest(0),
   },
   {
     id: "marks",
@@ -167,7 +154,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "mark",
     groups: ["text", "process"],
     measures: [count],
-    sort: largest(0),
   },
   {
     id: "events",
@@ -178,6 +164,5 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "generic_event",
     groups: ["provider", "name", "process"],
     measures: [count],
-    sort: largest(0),
   },
 ];

@@ -17,7 +17,7 @@ import { goToSpell, WAITS_ID, withAnchor } from "../../state/waits";
 import type { Answer, Cell, QuestionInfo } from "../../wire";
 import { useAsked } from "../asked";
 import { gridRows } from "../asked/answer-tables";
-import { Answering, useSchema, useSettings } from "../panel";
+import { Answering, questionOf, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { ChainPanel } from "./chain";
 
@@ -64,7 +64,7 @@ function WaitsPanel({ trace }: ViewProps) {
     );
     if (!isStep) store.update({ settings: withAnchor(focus) }, null);
   }, [focus?.key, focus?.at_ns]);
-  const question = useSchema()?.questions.find((one) => one.name === "wait");
+  const question = questionOf("wait");
   if (question === undefined) return <section class="view">…</section>;
   return (
     <section class="view">
