@@ -157,7 +157,17 @@ export function setSetting(id: string, value: unknown, kind = ""): void {
 
 /** Shows a statement on the SQL page, which has it under `settings.sql.text`. */
 export function openSql(text: string): void {
-  update({ view: "sql", settings: { ...state.value.settings, sql: { text } } });
+  openView("sql", { text });
+}
+
+/** Shows a view with what it remembers. */
+export function openView(view: string, setting: unknown): void {
+  update({ view, settings: { ...state.value.settings, [view]: setting } });
+}
+
+/** Shows the answer to a question with these options. */
+export function openQuestion(question: string, options: Record<string, unknown>): void {
+  openView("ask", { question, values: { [question]: options } });
 }
 
 export function undo(): void {

@@ -62,10 +62,7 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
     const lines = table.rows[Number(row)]?.map(textOf).filter((text) => text.startsWith("etwkit ")) ?? [];
     return lines.map((line) => askedByLine(line, questions)).find((asked) => asked !== null) ?? null;
   };
-  const open = ({ question, options }: Asked) => {
-    const settings = { ...store.view.value.settings, ask: { question, values: { [question]: options } } };
-    store.update({ view: "ask", settings });
-  };
+  const open = ({ question, options }: Asked) => store.openQuestion(question, options);
   const hasCommands = table.rows.slice(0, 20).some((_, at) => commandIn(String(at)) !== null);
   const names = table.columns.map((column) => column.name);
   return (

@@ -10,6 +10,7 @@ import { nameOf } from "../../state/names";
 import { narrowedBy } from "../../state/question-chips";
 import { fieldTitle } from "../../state/selection";
 import * as store from "../../state/store";
+import { rangeText } from "../../state/threads";
 import type { AskRequest, QuestionInfo } from "../../wire";
 import { Answering, questionOf, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
@@ -100,8 +101,7 @@ export function useAsked(
 ): { request: AskRequest; warning: string; notApplied: PageField[] } {
   const { range, chips } = store.selection.value;
   const takesRange = question.options.some((option) => option.name === "range");
-  const seconds = (ns: number) => (ns / 1e9).toFixed(9);
-  const part = range && takesRange ? { range: `${seconds(range.from_ns)}..${seconds(range.to_ns)}` } : {};
+  const part = range && takesRange ? { range: rangeText(range) } : {};
   const narrowed = narrowedBy([...chips, ...store.columnChips.value], question, values, nameOf);
   const request: AskRequest = {
     trace,

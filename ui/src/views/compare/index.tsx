@@ -13,7 +13,8 @@ import { failureOf, useAnswer } from "../../state/answer";
 import { COMPARE_ID, partText } from "../../state/compare";
 import { fieldTitle } from "../../state/selection";
 import * as store from "../../state/store";
-import type { AskRequest, Failure, TraceInfo } from "../../wire";
+import { rangeText as rangeOption } from "../../state/threads";
+import type { Failure, TraceInfo } from "../../wire";
 import { Answering, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { Flames, Rows } from "./differences";
@@ -253,23 +254,16 @@ function swap(a: Side, b: Side, settings: CompareSettings): void {
   else store.showPart(b.trace, { view: COMPARE_ID, settings: all });
 }
 
-const seconds = (ns: number) => (ns / 1e9).toFixed(9);
-
 /** The sentence of `dump diff` about two parts of one trace. */
 function DiffSentence({ a, b }: { a: Side; b: Side }) {
-  const part = ({ range }: Side) => `${seconds(range.from_ns)}..${seconds(range.to_ns)}`;
-  const options = { range: [part(a), part(b)], table: "summary" };
-  const request: AskRequest = { trace: a.trace.id, question: "diff", options };
+  const range = [rangeOption(a.range), rangeOption(b.range)];
+  const request = { trace: a.trace.id, question: "diff", options: { range, table: "summary" } };
   const { data, failure } = useAnswer(api.ask, request);
   if (failure !== null) return <p class="remark is-warning">{shown(failure.message)}</p>;
-  const all = () => {
-    const ask = { question: "diff", values: { diff: { range: options.range } } };
-    store.update({ view: "ask", settings: { ...store.settings.value, ask } });
-  };
   return (
     <p class="compare-sentence">
       {data === null ? "…" : shown(data.lines[0] ?? "Neither takes longer.")}{" "}
-      <Button text="All tables of diff" class="link" onClick={all} />
+      <Button text="All tables of diff" class="link" onClick={() => store.openQuestion("diff", { range })} />
     </p>
   );
 }

@@ -136,9 +136,7 @@ function Command({ evidence, finding }: { evidence: Evidence; finding: Finding }
       openChainAt(wait, finding.longest_ns ?? 0);
       return;
     }
-    const values = { [question.question]: question.options };
-    const settings = { ...store.view.value.settings, ask: { question: question.question, values } };
-    store.update({ view: "ask", settings });
+    store.openQuestion(question.question, question.options);
   };
   return (
     <div class="finding-command">

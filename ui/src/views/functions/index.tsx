@@ -213,8 +213,7 @@ function FunctionGrid({ found, settings, arranging, onFocus, weight }: GridProps
 /** The flame graph of the selection, with the frames of a function marked. */
 function showInFlame(name: string, weight: Weight | null): void {
   if (weight === null) return;
-  const flame = { ...FLAME_START, weight, find: name };
-  store.update({ view: FLAME.id, settings: { ...store.view.value.settings, [FLAME.id]: flame } });
+  store.openView(FLAME.id, { ...FLAME_START, weight, find: name });
 }
 
 function entriesOf(name: string, weight: Weight | null, onFocus: (name: string) => void): MenuEntry[] {

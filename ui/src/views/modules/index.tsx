@@ -1,6 +1,6 @@
 // Processes and what is loaded into them.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
 import { FindBox } from "../../components/choice";
 import { Failed } from "../../components/failed";
@@ -8,10 +8,11 @@ import { type GridColumn, type GridRow, TreeGrid } from "../../components/tree-g
 import { count } from "../../lib/format";
 import { hasRows } from "../../lib/opening";
 import { toggled } from "../../lib/toggled";
-import { failureOf, useAnswer } from "../../state/answer";
+import { useAnswer } from "../../state/answer";
 import { useArranged } from "../../state/arranged";
+import { useLevels } from "../../state/levels";
 import * as store from "../../state/store";
-import type { Failure, ModulesAnswer, ModulesOf, ModulesRequest } from "../../wire";
+import type { ModulesAnswer, ModulesRequest } from "../../wire";
 import { Answering, only } from "../panel";
 import type { View, ViewProps } from "../view";
 import { moduleOf, moduleRows, ownerId } from "./model";
@@ -58,11 +59,18 @@ function ModulesPanel({ trace, opening }: ViewProps) {
   const request: ModulesRequest = { trace: trace.id, of: null, find: find.trim(), selection, limit: MOST };
   const answered = useAnswer(api.modules, request, find === "" ? 0 : TYPED_MS);
   const owners = answered.data?.owners ?? [];
-  const { levels, failure } = useLevels(answered.isBusy ? null : request, owners, open);
+  const keyOf = (id: string) => owners.find((one) => ownerId(one.process_key) === id)?.process_key ?? null;
+  const { levels, failure } = useLevels(
+    {
+      text: answered.isBusy ? null : JSON.stringify(request),
+      ask: (id, signal) => api.modules({ ...request, of: { process_key: keyOf(id) } }, signal),
+    },
+    owners.map(({ process_key }) => ownerId(process_key)).filter((id) => open.has(id)),
+  );
   const rows = useMemo(() => moduleRows(owners, open, levels), [answered.data, open, levels]);
   const enter = (row: GridRow) => {
-    const owner = owners.find((one) => ownerId(one.process_key) === row.id);
-    if (owner?.process_key != null) only("process", owner.process_key);
+    const process = keyOf(row.id);
+    if (process !== null) only("process", process);
     const module = moduleOf(levels, row.id);
     if (module !== null) only("module", module.name);
   };
@@ -99,33 +107,4 @@ function totals(answer: ModulesAnswer): string {
   const modules = answer.owners.reduce((sum, one) => sum + one.modules, 0);
   const first = answer.total > answer.owners.length ? `the first ${count(answer.owners.length)} of ` : "";
   return `${count(modules)} modules of ${first}${count(answer.total)} processes`;
-}
-
-/** Asks for the modules of processes as they are unfolded, and again when the request for processes changes. */
-function useLevels(request: ModulesRequest | null, owners: readonly ModulesOf[], open: ReadonlySet<string>) {
-  const [levels, setLevels] = useState<ReadonlyMap<string, ModulesAnswer>>(new Map());
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const question = JSON.stringify(request);
-  const asked = useRef({ question: "", ids: new Set<string>(), control: new AbortController() });
-  useEffect(() => {
-    if (request === null) return;
-    if (asked.current.question !== question) {
-      asked.current.control.abort();
-      asked.current = { question, ids: new Set(), control: new AbortController() };
-      setLevels(new Map());
-      setFailure(null);
-    }
-    const { ids, control } = asked.current;
-    for (const { process_key } of owners) {
-      const id = ownerId(process_key);
-      if (!open.has(id) || ids.has(id)) continue;
-      ids.add(id);
-      api.modules({ ...request, of: { process_key } }, control.signal).then(
-        (answer) => !control.signal.aborted && setLevels((known) => new Map(known).set(id, answer)),
-        (error) => !control.signal.aborted && setFailure(failureOf(error)),
-      );
-    }
-  }, [question, open, owners]);
-  useEffect(() => () => asked.current.control.abort(), []);
-  return { levels, failure };
 }

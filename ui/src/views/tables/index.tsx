@@ -6,7 +6,7 @@ import { counted } from "../../lib/format";
 import { hasRows } from "../../lib/opening";
 import { nothingOf } from "../../lib/recorded";
 import * as store from "../../state/store";
-import { goTo, useSettings, viewRoom } from "../panel";
+import { useSettings, viewRoom } from "../panel";
 import type { View, ViewProps } from "../view";
 import { ColumnGraph } from "./column-graph";
 import { GroupBar } from "./group-bar";
@@ -139,16 +139,10 @@ function TablePanel({
               measure={drawn}
             />
           )}
-          <Pivot
-            trace={trace.id}
-            table={info}
-            settings={settings}
-            change={change}
-            onChip={(chip) => chip && store.addChip(chip)}
-          />
+          <Pivot trace={trace.id} table={info} settings={settings} change={change} />
         </>
       ) : (
-        <Rows trace={trace.id} table={info} onTime={goTo} />
+        <Rows trace={trace.id} table={info} />
       )}
     </section>
   );
