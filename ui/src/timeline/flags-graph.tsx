@@ -2,7 +2,7 @@
 
 import { useCallback, useRef } from "preact/hooks";
 import { Button } from "../components/button";
-import { Canvas } from "../draw/canvas";
+import { Canvas, type Draw } from "../draw/canvas";
 import { colours } from "../draw/colours";
 import { duration, exactMoment, moment, percent } from "../lib/format";
 import { shown } from "../lib/safe";
@@ -122,10 +122,7 @@ export function FlagsGraph({ trace, opening }: ViewProps) {
   const ref = useRef<HTMLDivElement>(null);
   const answered = useFindings(trace);
   const flags = flagsOf(answered.data?.findings ?? []);
-  const picture = useCallback(
-    (to: CanvasRenderingContext2D, width: number, height: number) => draw(flags, to, width, height),
-    [answered.data],
-  );
+  const picture = useCallback<Draw>((...canvas) => draw(flags, ...canvas), [answered.data]);
   const under = (ns: number) => flagAt(flags, ns, store.view.value.window, plotWidth.value);
   usePlot(ref, {
     tip: (ns) => {

@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api } from "../api";
-import { Canvas } from "../draw/canvas";
+import { Canvas, type Draw } from "../draw/canvas";
 import { colours } from "../draw/colours";
 import { drawChart, ROW } from "../draw/flame-chart";
 import { boxAt, boxesOf, type ChartBox, mostNames, sameLevels } from "../lib/flame-chart";
@@ -75,8 +75,8 @@ export function FlameChartGraph({ trace }: ViewProps) {
     // Frames that all stacks begin with say little.
     if (isThere && list.current !== null) list.current.scrollTop = Math.max(0, sameLevels(levels) - 1) * ROW;
   }, [of?.key, isThere]);
-  const draw = useCallback(
-    (to: CanvasRenderingContext2D, width: number, high: number) => {
+  const draw = useCallback<Draw>(
+    (to, width, high) => {
       const sight = { window: store.view.value.window, width, height: high, top: TOP, scroll };
       drawChart(to, levels, sight, colours());
     },

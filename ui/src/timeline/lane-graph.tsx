@@ -3,7 +3,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api } from "../api";
 import { type ArrowSight, drawArrows } from "../draw/arrows";
-import { Canvas } from "../draw/canvas";
+import { Canvas, type Draw } from "../draw/canvas";
 import { colours, hueOf } from "../draw/colours";
 import { drawCores, drawStates } from "../draw/lanes";
 import type { Timeline } from "../lib/arrow";
@@ -145,8 +145,8 @@ export function LaneGraph({ of: lanesOf, trace, opening }: ViewProps & { of: Lan
   const shown = useMemo(() => layerOf(base.data, lanes), [base.data, lanes]);
   const marks = useMemo(() => layerOf(over.data, lanes), [over.data, lanes]);
   const isHighlight = highlighted(store.view.value) !== null;
-  const draw = useCallback(
-    (to: CanvasRenderingContext2D, width: number, high: number) => {
+  const draw = useCallback<Draw>(
+    (to, width, high) => {
       const { window } = store.view.value;
       const paint = (layer: Layer | null, alpha: number) => {
         if (layer === null) return;

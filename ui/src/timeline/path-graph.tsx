@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useRef } from "preact/hooks";
 import { Button } from "../components/button";
-import { Canvas } from "../draw/canvas";
+import { Canvas, type Draw } from "../draw/canvas";
 import { colours } from "../draw/colours";
 import { toneOf } from "../draw/state-tone";
 import { withSpaces } from "../lib/columns";
@@ -116,12 +116,7 @@ export function PathGraph({ trace }: ViewProps) {
   const path: CriticalPath | null = answered.data;
   const segments = path?.segments ?? [];
   const levels = segments.reduce((most, one) => Math.max(most, levelOf(one) + 1), 1);
-  const draw = useCallback(
-    (to: CanvasRenderingContext2D, width: number) => {
-      paint(to, segments, store.view.value.window, width);
-    },
-    [path],
-  );
+  const draw = useCallback<Draw>((to, width) => paint(to, segments, store.view.value.window, width), [path]);
   usePlot(ref, {
     click: (ns) => {
       const found = segmentAt(segments, ns);

@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import type { MenuEntry } from "../components/menu";
-import { Canvas } from "../draw/canvas";
+import { Canvas, type Draw } from "../draw/canvas";
 import { seriesBuckets } from "../lib/buckets";
 import { toggledIn } from "../lib/toggled";
 import { useLatest } from "../state/answer";
@@ -113,8 +113,8 @@ export function SeriesGraph({ of, trace, opening }: ViewProps & { of: SeriesOf }
   const ends = axis(settings.whole && seen?.unit === "share" ? 1 : peak, seen?.unit ?? "1/s");
   const over = isHighlight ? visibleOf(marked, settings) : null;
   const colouring = { isProcess: of.isProcess, hash: opening.hash };
-  const draw = useCallback(
-    (to: CanvasRenderingContext2D, width: number, height: number) => {
+  const draw = useCallback<Draw>(
+    (to, width, height) => {
       if (seen !== null)
         paint(to, seen, over, { ...colouring, style: settings.style, isHighlight, ...ends }, width, height);
     },

@@ -84,9 +84,8 @@ export function NotHere({ fields, where = "here" }: { fields: readonly PageField
 
 interface AnsweringProps<T> {
   answered: Answered<T>;
-  source: (answer: T) => Source;
   /** What the reader should know of this answer. */
-  remark: (answer: T) => string;
+  remark?: (answer: T) => string;
   /** What stands on the line of the remark, after it. */
   more?: (answer: T) => ComponentChildren;
   /** The part of the selection that it does not follow, in a sentence. */
@@ -97,8 +96,8 @@ interface AnsweringProps<T> {
 }
 
 /** An answer with its source; the last one stays, paler, while the next one is on its way. */
-export function Answering<T>(props: AnsweringProps<T>) {
-  const { answered, source, remark, more, warning = "", leftOut, children } = props;
+export function Answering<T extends { source: Source }>(props: AnsweringProps<T>) {
+  const { answered, remark, more, warning = "", leftOut, children } = props;
   const { data, failure, isBusy } = answered;
   if (failure !== null) return <Failed failure={failure} />;
   if (data === null)
@@ -107,7 +106,7 @@ export function Answering<T>(props: AnsweringProps<T>) {
         {isBusy ? "Asking…" : ""}
       </div>
     );
-  const text = remark(data);
+  const text = remark?.(data) ?? "";
   return (
     <div class={isBusy ? "answering is-busy" : "answering"} aria-busy={isBusy}>
       <NotHere fields={leftOut ?? store.columnChips.value.map(({ field }) => field)} />
@@ -119,7 +118,7 @@ export function Answering<T>(props: AnsweringProps<T>) {
         </p>
       )}
       {children(data)}
-      <SourceLine source={source(data)} />
+      <SourceLine source={data.source} />
     </div>
   );
 }

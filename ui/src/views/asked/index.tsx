@@ -116,13 +116,7 @@ function Asked({ trace, question, values }: { trace: number; question: QuestionI
   const { request, warning } = useAsked(trace, question, values);
   const answered = useAnswer(api.ask, request);
   return (
-    <Answering
-      answered={answered}
-      source={(answer) => answer.source}
-      remark={() => ""}
-      warning={warning}
-      leftOut={[]}
-    >
+    <Answering answered={answered} warning={warning} leftOut={[]}>
       {(answer) => <AnswerTables answer={answer} of={question.name} />}
     </Answering>
   );

@@ -74,9 +74,7 @@ function SqlPanel({ trace, opening }: ViewProps) {
           ))}
         </ul>
       </details>
-      <Answering answered={answered} source={(answer) => answer.source} remark={() => ""}>
-        {(answer) => <AnswerTables answer={answer} of="sql" />}
-      </Answering>
+      <Answering answered={answered}>{(answer) => <AnswerTables answer={answer} of="sql" />}</Answering>
     </section>
   );
 }

@@ -10,7 +10,7 @@ import { duration, exactDuration } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { useAnswer } from "../../state/answer";
 import * as store from "../../state/store";
-import type { Chip, FlameAnswer, FlameRequest } from "../../wire";
+import type { Chip, FlameAnswer, FlameRequest, Source } from "../../wire";
 import { FlameGraph } from "../flame/graph";
 import { FLAME_START, flameRequest } from "../flame/options";
 import { unfolded } from "../flame/unfold";
@@ -112,13 +112,15 @@ interface FlamesProps {
 interface Both {
   a: FlameAnswer;
   b: FlameAnswer;
+  /** That of B. */
+  source: Source;
 }
 
 type BothRequests = [FlameRequest, FlameRequest];
 
 async function askFlames([left, right]: BothRequests, signal: AbortSignal): Promise<Both> {
   const [a, b] = await Promise.all([api.flame(left, signal), api.flame(right, signal)]);
-  return { a, b };
+  return { a, b, source: b.source };
 }
 
 /** Processes of one name that are unfolded together, at most. */
@@ -151,7 +153,10 @@ function useBoth(requests: BothRequests, way: readonly string[]) {
       grownSide(both.a, way, requests[0], signal),
       grownSide(both.b, way, requests[1], signal),
     ]).then(
-      ([a, b]) => !signal.aborted && (a !== both.a || b !== both.b) && setMore({ of: data, both: { a, b } }),
+      ([a, b]) =>
+        !signal.aborted &&
+        (a !== both.a || b !== both.b) &&
+        setMore({ of: data, both: { a, b, source: b.source } }),
       // What is there stays; the next click asks again.
       () => undefined,
     );
@@ -174,7 +179,6 @@ export function Flames({ a, b, chips, measure, times }: FlamesProps) {
   return (
     <Answering
       answered={answered}
-      source={(both) => both.b.source}
       remark={({ a: left, b: right }) =>
         `As wide as both sides together, in the color of the one that has more.${
           left.left_out + right.left_out > 0

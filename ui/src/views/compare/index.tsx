@@ -238,7 +238,7 @@ function Both({ a, b, settings, change }: SettingProps & { a: Side; b: Side }) {
       {isFlame ? (
         <Flames a={a} b={b} chips={chips} measure={measure} times={times} />
       ) : (
-        <Answering answered={answered} source={(one) => one.source} remark={remarkOf} warning={warning}>
+        <Answering answered={answered} remark={remarkOf} warning={warning}>
           {(compared) => <Rows compared={compared} measure={measure} a={a} b={b} />}
         </Answering>
       )}

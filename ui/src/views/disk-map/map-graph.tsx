@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api } from "../../api";
-import { Canvas } from "../../draw/canvas";
+import { Canvas, type Draw } from "../../draw/canvas";
 import { colours } from "../../draw/colours";
 import { drawDiskMap } from "../../draw/disk-map";
 import { bytes, count, moment, range as rangeText } from "../../lib/format";
@@ -78,8 +78,8 @@ export function MapGraph({ id, trace, answered }: Props) {
     tip: (ns, y) => tipOf(find(ns, y)),
     click: (ns, y) => store.setRange(find(ns, y)?.range ?? null),
   });
-  const draw = useCallback(
-    (to: CanvasRenderingContext2D, width: number, high: number) => {
+  const draw = useCallback<Draw>(
+    (to, width, high) => {
       const { read, write } = colours();
       const { window } = store.view.value;
       if (map !== null) drawDiskMap(to, map, { window, width, height: high, read, write });

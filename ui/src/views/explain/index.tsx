@@ -60,8 +60,6 @@ function ExplainPanel() {
       {isOpening && <p class="remark">Waits until all traces are open.</p>}
       <Answering
         answered={answered}
-        source={(answer) => answer.source}
-        remark={() => ""}
         warning={range === null && chips.length === 0 ? "" : "Of whole traces: the selection does not apply."}
       >
         {(answer) => <Explained answer={answer} chosen={chosen.name} onChoose={(name) => choose({ name })} />}

@@ -3,7 +3,7 @@
 import { useCallback, useRef } from "preact/hooks";
 import { Button } from "../../components/button";
 import { Table } from "../../components/table";
-import { Canvas } from "../../draw/canvas";
+import { Canvas, type Draw } from "../../draw/canvas";
 import { colours } from "../../draw/colours";
 import { axisOf, drawScatter, nearestDot, placeOn, type ScatterSight } from "../../draw/scatter";
 import { shown } from "../../lib/safe";
@@ -66,9 +66,8 @@ interface Props {
 export function CausePlot({ answer, cause }: Props) {
   const ref = useRef<HTMLCanvasElement>(null);
   const runs = plotRuns(answer, cause);
-  const draw = useCallback(
-    (to: CanvasRenderingContext2D, width: number, height: number) =>
-      drawScatter(to, sightOf(cause, runs, width, height)),
+  const draw = useCallback<Draw>(
+    (to, width, height) => drawScatter(to, sightOf(cause, runs, width, height)),
     [answer, cause],
   );
   const runAt = (event: MouseEvent): PlotRun | null => {

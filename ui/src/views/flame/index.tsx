@@ -44,35 +44,18 @@ function FlamePanel({ trace, opening }: ViewProps) {
     // Another tree has other ways to its frames.
     save(isOther ? { zoom: [], callers_zoom: [], ...some } : some);
   };
+  const half = (direction: Direction, title?: string) => (
+    <Half {...{ trace: trace.id, settings, direction, title, next, change }} />
+  );
   return (
     <section class="view">
       <FlameOptions settings={settings} weights={weights} change={change} onNext={() => setNext(next + 1)} />
       {settings.focus === null ? (
-        <Half
-          trace={trace.id}
-          settings={settings}
-          direction={settings.direction}
-          next={next}
-          change={change}
-        />
+        half(settings.direction)
       ) : (
         <div class="halves">
-          <Half
-            trace={trace.id}
-            settings={settings}
-            direction="bottom_up"
-            title="Callers"
-            next={next}
-            change={change}
-          />
-          <Half
-            trace={trace.id}
-            settings={settings}
-            direction="top_down"
-            title="Callees"
-            next={next}
-            change={change}
-          />
+          {half("bottom_up", "Callers")}
+          {half("top_down", "Callees")}
         </div>
       )}
     </section>
@@ -83,7 +66,8 @@ interface HalfProps {
   trace: number;
   settings: FlameSettings;
   direction: Direction;
-  title?: string;
+  /** What of a butterfly it is. */
+  title?: string | undefined;
   next: number;
   change: (change: Partial<FlameSettings>) => void;
 }
@@ -116,7 +100,6 @@ export function Half({ trace, settings, direction, title, next, change }: HalfPr
       {title !== undefined && <h3>{title}</h3>}
       <Answering
         answered={answered}
-        source={(answer) => answer.source}
         remark={(answer) => remarkOf(answer, nearest(answer, path), settings)}
         more={(answer) => settings.focus === null && <Unnamed share={unnamedShare(answer, direction)} />}
       >

@@ -56,18 +56,8 @@ export const MOST_NODES = 20_000;
 
 export function flameRequest(trace: number, selection: Selection, settings: FlameSettings): FlameRequest {
   const { weight, direction, by_process, by_tag, focus } = settings;
-  return {
-    trace,
-    selection,
-    weight,
-    direction,
-    by_process,
-    by_tag,
-    focus,
-    below: [],
-    least_share: LEAST_SHARE,
-    max_nodes: DRAWN_NODES,
-  };
+  const asked = { weight, direction, by_process, by_tag, focus };
+  return { trace, selection, ...asked, below: [], least_share: LEAST_SHARE, max_nodes: DRAWN_NODES };
 }
 
 interface Props {

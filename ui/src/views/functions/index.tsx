@@ -114,7 +114,6 @@ function AllFunctions(props: ViewProps & { question: QuestionInfo }) {
       <div class="functions">
         <Answering
           answered={answered}
-          source={(found) => found.source}
           remark={(found) => remarkOf(found, isTree)}
           more={(found) => <Unnamed share={withoutNames(found)} />}
           warning={warning}

@@ -82,7 +82,7 @@ function ModulesPanel({ trace, opening }: ViewProps) {
       </div>
       <Symbols trace={trace} opening={opening} />
       {failure !== null && <Failed failure={failure} />}
-      <Answering answered={answered} source={(answer) => answer.source} remark={() => ""}>
+      <Answering answered={answered}>
         {(answer) => (
           <TreeGrid
             label="Modules by process"

@@ -89,7 +89,7 @@ function ProcessesPanel({ trace, opening }: ViewProps) {
         <FindBox label="Find a process" value={find} onInput={setFind} />
         <span class="sentence">Bars are lifetimes within the window of the graphs.</span>
       </div>
-      <Answering answered={answered} source={(answer) => answer.source} remark={() => ""}>
+      <Answering answered={answered}>
         {(answer) => (
           <ul class="processes" aria-label="Processes">
             {rows.map((one) => (

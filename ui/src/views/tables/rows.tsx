@@ -45,7 +45,7 @@ export function Rows({ trace, table }: Props) {
   // Another question has other rows.
   useEffect(() => setSelected(null), [question, at]);
   return (
-    <Answering answered={answered} source={(answer) => answer.source} remark={() => ""} leftOut={held.left}>
+    <Answering answered={answered} leftOut={held.left}>
       {(answer) => (
         <div class="rows">
           <TreeGrid

@@ -42,9 +42,7 @@ export function ChainPanel({ trace, of, answered, onList }: Props) {
         )}
         <span class="sentence">A click selects the thread and its time. J goes on, K back.</span>
       </div>
-      <Answering answered={answered} source={(chain) => chain.source} remark={() => ""}>
-        {(chain) => <Body trace={trace} chain={chain} />}
-      </Answering>
+      <Answering answered={answered}>{(chain) => <Body trace={trace} chain={chain} />}</Answering>
     </>
   );
 }

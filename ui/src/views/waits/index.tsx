@@ -101,13 +101,7 @@ function Longest({ trace, question }: { trace: number; question: QuestionInfo })
     if (key !== null) goToSpell({ key, range: { from_ns, to_ns: from_ns + Number(cell("Wait")) } });
   };
   return (
-    <Answering
-      answered={answered}
-      source={(answer) => answer.source}
-      remark={() => ""}
-      warning={warning}
-      leftOut={[]}
-    >
+    <Answering answered={answered} warning={warning} leftOut={[]}>
       {(answer) => {
         const [table] = answer.tables;
         return table === undefined ? null : (
