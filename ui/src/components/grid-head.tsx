@@ -15,6 +15,10 @@ export interface GridColumn {
   width?: number;
 }
 
+export function numberColumn(id: string, title: string, width: number, sentence: string): GridColumn {
+  return { id, title, sentence, isNumber: true, width };
+}
+
 export interface GridSort {
   column: string;
   descending: boolean;

@@ -2,6 +2,7 @@
 
 import type { Layout } from "../lib/flame-layout";
 import { headOf } from "../lib/frame-name";
+import { firstPlace } from "../lib/halving";
 import type { FlameAnswer } from "../wire";
 import type { Colours, FlameColours } from "./colours";
 
@@ -132,11 +133,6 @@ export function fitting(name: string, room: number, widthOf: (text: string) => n
   if (method !== name && widthOf(method) <= room) return method;
   const own = method.slice(headOf(method));
   if (own !== method && widthOf(`…${own}`) <= room) return `…${own}`;
-  let [low, high] = [0, own.length];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (widthOf(`${own.slice(0, middle)}…`) <= room) low = middle;
-    else high = middle - 1;
-  }
-  return low < 2 ? "" : `${own.slice(0, low)}…`;
+  const length = firstPlace(own.length, (at) => widthOf(`${own.slice(0, at + 1)}…`) > room);
+  return length < 2 ? "" : `${own.slice(0, length)}…`;
 }

@@ -26,6 +26,7 @@ import { chosenLane } from "../state/page";
 import * as store from "../state/store";
 import { chartOfFocus, goToSpell, openChain, pathOfFocus } from "../state/waits";
 import { askWoken, MOST_WOKEN, woken } from "../state/wakes";
+import { FLAME_START, flameRequest } from "../views/flame/options";
 import { SourceLine } from "../views/panel";
 import type { Chip, FlameRequest, Frame, Slice } from "../wire";
 import { kernelFrames, ranLines, readyTitle, stackTitle, stateWords } from "./slice-words";
@@ -216,17 +217,11 @@ function Woke({ at }: { at: Slice }) {
 /** The CPU samples of a thread while it ran, heaviest first. */
 function WhatRan({ at }: { at: Slice }) {
   const trace = store.trace.value;
+  const chips = [laneChip("thread", at.thread_key)];
   const hasSamples = trace?.opening != null && hasRows(trace.opening, "cpu_sample");
   const request: FlameRequest | null = hasSamples
     ? {
-        trace: trace.id,
-        selection: { range: at.range, chips: [laneChip("thread", at.thread_key)] },
-        weight: "cpu",
-        direction: "top_down",
-        by_process: false,
-        by_tag: false,
-        focus: null,
-        below: [],
+        ...flameRequest(trace.id, { range: at.range, chips }, { ...FLAME_START, by_process: false }),
         least_share: 0.04,
         max_nodes: 200,
       }

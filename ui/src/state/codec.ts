@@ -3,22 +3,13 @@
 //   v1;trace=9f2c…;view=flame;window=0-25000000000;range=…;mode=highlight;focus=thread:12@456;graphs=cpu,threads;
 //   axes=shared;process=3,4;not.tag=Idle;set.flame={"weight":"wait"}
 
-import type { Field, LaneKind, Range } from "../wire";
+import type { LaneKind, Range } from "../wire";
 import { isColumnField, type PageChip, type PageField } from "./column-chips";
+import { fieldOf } from "./selection";
 import type { Focus, ViewState } from "./view-state";
 
 export const VERSION = "v1";
 
-export const FIELDS: readonly Field[] = [
-  "process",
-  "process_name",
-  "thread",
-  "core",
-  "tag",
-  "file",
-  "module",
-  "method",
-];
 const KINDS: readonly LaneKind[] = ["core", "process", "thread"];
 
 // A link is made by anybody; more than this of anything was not made by the page.
@@ -103,7 +94,7 @@ function readFocus(text: string): Focus | null {
 function readChip(name: string, text: string): PageChip | null {
   const exclude = name.startsWith("not.");
   const named = exclude ? name.slice(4) : name;
-  const field: PageField | undefined = isColumnField(named) ? named : FIELDS.find((known) => known === named);
+  const field: PageField | undefined = isColumnField(named) ? named : fieldOf(named);
   const values = list(text);
   return field === undefined || values.length === 0 ? null : { field, values, exclude };
 }

@@ -71,6 +71,11 @@ const FIELD_TITLES: Record<Field, string> = {
   method: "method",
 };
 
+/** The field that is called so; nothing if there is none. */
+export function fieldOf(name: string): Field | undefined {
+  return name in FIELD_TITLES ? (name as Field) : undefined;
+}
+
 export function fieldTitle(field: PageField): string {
   return FIELD_TITLES[field as Field] ?? columnTitleOf(field);
 }

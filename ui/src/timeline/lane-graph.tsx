@@ -10,7 +10,7 @@ import type { Timeline } from "../lib/arrow";
 import { laneBuckets } from "../lib/buckets";
 import { count, percent } from "../lib/format";
 import { shown as safe } from "../lib/safe";
-import { span } from "../lib/scale";
+import { toPixel } from "../lib/scale";
 import { useAnswer, useLatest } from "../state/answer";
 import { laneChip, slice } from "../state/focus";
 import { learn } from "../state/names";
@@ -156,8 +156,13 @@ export function LaneGraph({ of: lanesOf, trace, opening }: ViewProps & { of: Lan
       paint(shown, isHighlight ? 0.22 : 1);
       paint(marks, 1);
       paint(above, 1);
-      markFocus(to, of, lanes, scroll, window, width);
-      if (of.kind === "thread") paintWakes(to, of, lanes, scroll, { window, width, height: high });
+      /** The upper edge of a lane; nothing for one that is not among them. */
+      const topOf = (key: number) => {
+        const place = lanes.findIndex((lane) => lane.key === key);
+        return place < 0 ? null : TOP + place * of.row - scroll;
+      };
+      markFocus(to, of, topOf, window, width);
+      if (of.kind === "thread") paintWakes(to, of, topOf, { window, width, height: high });
     },
     [shown, marks, above, pinned, isHighlight, scroll, lanes],
   );
@@ -264,45 +269,31 @@ function paintLayer(
   }
 }
 
+type TopOf = (key: number) => number | null;
+
 /** A frame around the state that is shown in the inspector. */
-function markFocus(
-  to: CanvasRenderingContext2D,
-  of: LanesOf,
-  lanes: readonly Lane[],
-  scroll: number,
-  window: Range,
-  width: number,
-): void {
+function markFocus(to: CanvasRenderingContext2D, of: LanesOf, topOf: TopOf, window: Range, width: number) {
   const { focus } = store.view.value;
-  const at = slice.value?.range;
-  if (focus === null || focus.kind !== of.kind) return;
-  const place = lanes.findIndex((lane) => lane.key === focus.key);
-  if (place < 0) return;
-  const y = TOP + place * of.row - scroll;
-  const tones = colours();
-  const from = at === undefined ? focus.at_ns : at.from_ns;
-  const to_ns = at === undefined ? focus.at_ns : at.to_ns;
-  const left = ((from - window.from_ns) / span(window)) * width;
-  const wide = Math.max(3, ((to_ns - from) / span(window)) * width);
-  to.strokeStyle = tones.focus;
+  const y = focus?.kind === of.kind ? topOf(focus.key) : null;
+  if (focus === null || y === null) return;
+  const { from_ns, to_ns } = slice.value?.range ?? { from_ns: focus.at_ns, to_ns: focus.at_ns };
+  const left = toPixel(from_ns, window, width);
+  const wide = Math.max(3, toPixel(to_ns, window, width) - left);
+  to.strokeStyle = colours().focus;
   to.lineWidth = 1.5;
   to.strokeRect(left - 0.5, y - 1, wide + 1, of.row - 1);
 }
 
+type WakeSight = Pick<ArrowSight, "window" | "width" | "height">;
+
 /** Arrows from who ended a wait to whose wait it was. */
-function paintWakes(
-  to: CanvasRenderingContext2D,
-  of: LanesOf,
-  lanes: readonly Lane[],
-  scroll: number,
-  sight: Pick<ArrowSight, "window" | "width" | "height">,
-): void {
-  const tones = colours();
+function paintWakes(to: CanvasRenderingContext2D, of: LanesOf, topOf: TopOf, sight: WakeSight): void {
+  const { ink, muted } = colours();
   const middle = (key: number) => {
-    const place = lanes.findIndex((lane) => lane.key === key);
-    return place < 0 ? null : TOP + (place + 0.5) * of.row - scroll;
+    const top = topOf(key);
+    return top === null ? null : top + of.row / 2;
   };
-  drawArrows(to, wakes(), { ...sight, middle, top: TOP - 6, ink: tones.ink, pale: tones.muted });
+  drawArrows(to, wakes(), { ...sight, middle, top: TOP - 6, ink, pale: muted });
 }
 
 function summary(of: LanesOf, lanes: readonly Lane[], layer: Layer | null): string {

@@ -7,6 +7,7 @@ import { colours } from "../draw/colours";
 import { toneOf } from "../draw/state-tone";
 import { withSpaces } from "../lib/columns";
 import { duration, exactMoment, moment, percent } from "../lib/format";
+import { firstPlace } from "../lib/halving";
 import { shown } from "../lib/safe";
 import { span, toPixel } from "../lib/scale";
 import { useLatest } from "../state/answer";
@@ -45,17 +46,9 @@ function chosen(value: unknown): PathOf | null {
 const levelOf = (one: Segment) => Math.min(MOST_LEVELS - 1, Math.max(0, one.depth));
 
 /** The segment at a moment: they follow each other. */
-export function segmentAt(segments: readonly Segment[], ns: number): Segment | null {
-  let [low, high] = [0, segments.length - 1];
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    const one = segments[middle];
-    if (one === undefined) return null;
-    if (ns < one.range.from_ns) high = middle - 1;
-    else if (ns >= one.range.to_ns) low = middle + 1;
-    else return one;
-  }
-  return null;
+function segmentAt(segments: readonly Segment[], ns: number): Segment | null {
+  const one = segments[firstPlace(segments.length, (at) => (segments[at]?.range.to_ns ?? 0) > ns)];
+  return one === undefined || one.range.from_ns > ns ? null : one;
 }
 
 function paint(

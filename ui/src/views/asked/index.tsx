@@ -17,11 +17,6 @@ import type { View, ViewProps } from "../view";
 import { AnswerTables } from "./answer-tables";
 import { OptionsForm, type Values } from "./options";
 
-interface AskedSettings {
-  question: string;
-  values: Record<string, Values>;
-}
-
 /** Any question that has something to answer from. */
 export const ASK: View = {
   id: "ask",
@@ -34,7 +29,7 @@ export const ASK: View = {
 };
 
 function AskPanel({ trace, opening }: ViewProps) {
-  const [settings, change] = useSettings<AskedSettings>(ASK.id, { question: "", values: {} });
+  const [settings, change] = useSettings(ASK.id, { question: "", values: {} as Record<string, Values> });
   const schema = store.schema.value;
   if (schema === null) return <section class="view">…</section>;
   const questions = schema.questions.filter((one) => opening.questions.includes(one.name));

@@ -10,10 +10,6 @@ import { Answering, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { AnswerTables } from "./answer-tables";
 
-interface SqlSettings {
-  text: string;
-}
-
 const BEGIN = "SELECT name, pid, start_ns, stop_ns\nFROM process\nORDER BY start_ns";
 const LIMIT = 5000;
 
@@ -29,7 +25,7 @@ export const SQL: View = {
 };
 
 function SqlPanel({ trace, opening }: ViewProps) {
-  const [settings, change] = useSettings<SqlSettings>(SQL.id, { text: BEGIN });
+  const [settings, change] = useSettings(SQL.id, { text: BEGIN });
   const [text, setText] = useState(settings.text);
   const [run, setRun] = useState(0);
   // Undo, a link or another panel can bring another statement.

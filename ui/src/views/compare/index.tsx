@@ -51,7 +51,7 @@ function sideOf(trace: TraceInfo | undefined, part: string): Side | null {
 }
 
 function ComparePanel({ trace }: ViewProps) {
-  const [settings, change] = useSettings<CompareSettings>(COMPARE_ID, COMPARE_START);
+  const [settings, change] = useSettings(COMPARE_ID, COMPARE_START);
   const other =
     settings.other === "" ? trace : readyTraces().find((one) => one.opening?.hash === settings.other);
   const a = sideOf(trace, settings.a);

@@ -8,26 +8,20 @@ import { span } from "../../lib/scale";
 import type { Chip, Field, Opening, PivotAnswer, Range, Source, TraceInfo, Weight } from "../../wire";
 import { number } from "../tables/pivot-model";
 
-export interface CompareSettings {
+/** What is compared at first. */
+export const COMPARE_START = {
   /** Parts as `from-to`; empty for a whole trace. */
-  a: string;
-  b: string;
-  /** The hash of the other trace; empty for two parts of the same one. */
-  other: string;
-  measure: string;
-  look: "table" | "flame";
-  /** Values of B are those of as long a time as A. */
-  isPerTime: boolean;
-}
-
-export const COMPARE_START: CompareSettings = {
   a: "",
   b: "",
+  /** The hash of the other trace; empty for two parts of the same one. */
   other: "",
   measure: "cpu",
-  look: "table",
+  look: "table" as "table" | "flame",
+  /** Values of B are those of as long a time as A. */
   isPerTime: false,
 };
+
+export type CompareSettings = typeof COMPARE_START;
 
 /** A side: a trace and a part of it. */
 export interface Side {

@@ -20,10 +20,8 @@ import { mapColumns, ROWS } from "./model";
 /** Rows are read for each picture: one that is moved is stretched for so long. */
 const APART_MS = 200;
 
-interface DiskMapSettings {
-  /** Number of the disk; empty for the one with most operations. */
-  disk: string;
-}
+/** The number of the disk; empty for the one with most operations. */
+const START = { disk: "" };
 
 export const DISK_MAP: View = {
   id: "disk-map",
@@ -46,7 +44,7 @@ const THROUGHPUT: SeriesOf = {
 };
 
 function DiskMapPanel(props: ViewProps) {
-  const [settings, change] = useSettings<DiskMapSettings>(DISK_MAP.id, { disk: "" });
+  const [settings, change] = useSettings(DISK_MAP.id, START);
   const width = plotWidth.value;
   const state = store.view.value;
   const selection = askedOverTime(state);

@@ -1,6 +1,7 @@
 // Operations of a disk by time and position: which cell is where, and what its tooltip says.
 
 import { bytes, count, duration, moment } from "../../lib/format";
+import { firstPlace } from "../../lib/halving";
 import { shown } from "../../lib/safe";
 import { span } from "../../lib/scale";
 import type { Tip } from "../../state/page";
@@ -62,21 +63,11 @@ export function cellAt(map: DiskMapAnswer, ns: number, share: number): MapCell |
   ] as const) {
     const [x, y] = [column + by, row + up];
     if (x < 0 || x >= map.columns || y < 0 || y >= map.rows) continue;
-    const place = placeOf(map.cells, y * map.columns + x);
-    if (place >= 0) return cellOf(map, place);
+    const cell = y * map.columns + x;
+    const place = firstPlace(map.cells.length, (at) => (map.cells[at] ?? 0) >= cell);
+    if (map.cells[place] === cell) return cellOf(map, place);
   }
   return null;
-}
-
-/** Where a number stands in numbers that grow; -1 if it does not. */
-function placeOf(cells: readonly number[], cell: number): number {
-  let [from, to] = [0, cells.length];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if ((cells[middle] ?? 0) < cell) from = middle + 1;
-    else to = middle;
-  }
-  return cells[from] === cell ? from : -1;
 }
 
 /** Reads and writes of slices of time, with where on the disk they were: the picture as a table. */

@@ -31,14 +31,9 @@ export const EXPLAIN: View = {
 /** The chosen cause has a setting of its own: a click on it must not undo what was just typed. */
 const CHOSEN_ID = "explain-cause";
 
-interface Chosen {
-  /** Name of the cause whose plot is shown. */
-  name: string;
-}
-
 function ExplainPanel() {
   const [{ options }, change] = useSettings<{ options: Values }>(EXPLAIN.id, { options: {} });
-  const [chosen, choose] = useSettings<Chosen>(CHOSEN_ID, { name: "" });
+  const [chosen, choose] = useSettings(CHOSEN_ID, { name: "" });
   const question = questionOf("explain");
   const { range, chips } = store.selection.value;
   const traces = tracesOf();

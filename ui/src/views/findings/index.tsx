@@ -30,10 +30,8 @@ export const FINDINGS: View = {
 /** Stands in the settings where the reader folded the details of the costliest. */
 const LEAD_FOLDED = "lead:folded";
 
-interface FindingsSettings {
-  /** What is unfolded. */
-  open: string[];
-}
+/** What is unfolded at first. */
+const START = { open: [] as string[] };
 
 function FindingsPanel(props: ViewProps) {
   const { data, failure } = useFindings(props.trace);
@@ -75,7 +73,7 @@ function Asking() {
 }
 
 function Answered({ answer, ...props }: ViewProps & { answer: FindingsAnswer }) {
-  const [settings, change] = useSettings<FindingsSettings>(FINDINGS.id, { open: [] });
+  const [settings, change] = useSettings(FINDINGS.id, START);
   const first = answer.findings.find((one) => one.cost_ns !== null);
   const toggle = (id: string) => change({ open: toggledIn(settings.open, id) });
   // The costliest stands above the others and is not repeated among them.

@@ -6,7 +6,7 @@ import { type MenuEntry, openMenuAt } from "../../components/menu";
 import { Canvas } from "../../draw/canvas";
 import { colours } from "../../draw/colours";
 import { drawFlame, LEVEL, scaleOf } from "../../draw/flame";
-import { aloneLevels, childrenOf, layout, nodeAt, pathTo } from "../../lib/flame-layout";
+import { aloneLevels, childrenOf, layout, nameOf, nodeAt, pathTo } from "../../lib/flame-layout";
 import { counted, exactInUnit, inUnit, percent } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { copyText } from "../../state/page";
@@ -138,10 +138,6 @@ export function FlameGraph(props: Props) {
       />
     </div>
   );
-}
-
-function nameOf(answer: FlameAnswer, node: number): string {
-  return answer.names[answer.nodes[node]?.name ?? 0] ?? "";
 }
 
 /** The frame in words, and the way to what is zoomed. */

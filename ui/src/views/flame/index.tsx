@@ -34,7 +34,7 @@ export const FLAME: View = {
 };
 
 function FlamePanel({ trace, opening }: ViewProps) {
-  const [saved, save] = useSettings<FlameSettings>(FLAME.id, FLAME_START);
+  const [saved, save] = useSettings(FLAME.id, FLAME_START);
   const [next, setNext] = useState(0);
   const weights = weightsOf(opening);
   const weight = weights.includes(saved.weight) ? saved.weight : (weights[0] ?? "cpu");

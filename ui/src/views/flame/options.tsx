@@ -5,34 +5,25 @@ import { hasRows } from "../../lib/opening";
 import { shown } from "../../lib/safe";
 import type { Direction, FlameRequest, Opening, Selection, Weight } from "../../wire";
 
-export interface FlameSettings {
-  weight: Weight;
-  direction: Direction;
-  by_process: boolean;
-  by_tag: boolean;
-  /** The method that both halves of a butterfly begin at. */
-  focus: string | null;
-  /** What is drawn: the picture, or the same as a table. */
-  look: "graph" | "tree";
-  /** Names on the way to the frame that takes the whole width. */
-  zoom: string[];
-  /** The same of the callers in a butterfly. */
-  callers_zoom: string[];
-  /** Frames whose names contain this stand out. */
-  find: string;
-}
-
-export const FLAME_START: FlameSettings = {
-  weight: "cpu",
-  direction: "top_down",
+/** What is shown at first. */
+export const FLAME_START = {
+  weight: "cpu" as Weight,
+  direction: "top_down" as Direction,
   by_process: true,
   by_tag: false,
-  focus: null,
-  look: "graph",
-  zoom: [],
-  callers_zoom: [],
+  /** The method that both halves of a butterfly begin at. */
+  focus: null as string | null,
+  /** What is drawn: the picture, or the same as a table. */
+  look: "graph" as "graph" | "tree",
+  /** Names on the way to the frame that takes the whole width. */
+  zoom: [] as string[],
+  /** The same of the callers in a butterfly. */
+  callers_zoom: [] as string[],
+  /** Frames whose names contain this stand out. */
   find: "",
 };
+
+export type FlameSettings = typeof FLAME_START;
 
 /** What a weight needs: a table with rows. */
 const NEEDS: Record<Weight, { table: string; title: string }> = {

@@ -32,13 +32,16 @@ import {
   sortedFunctions,
 } from "./model";
 
-interface FunctionSettings {
-  by_process: boolean;
-  find: string;
+/** What is shown at first. */
+const START = {
+  by_process: false,
+  find: "",
   /** The function whose callers and callees are shown. */
-  focus: string | null;
-  side: "callers" | "callees";
-}
+  focus: null as string | null,
+  side: "callers" as "callers" | "callees",
+};
+
+type FunctionSettings = typeof START;
 
 export const FUNCTIONS: View = {
   id: "functions",
@@ -85,12 +88,7 @@ function useFunctions(props: ViewProps & { question: QuestionInfo }, byProcess: 
 }
 
 function AllFunctions(props: ViewProps & { question: QuestionInfo }) {
-  const [settings, change] = useSettings<FunctionSettings>(FUNCTIONS.id, {
-    by_process: false,
-    find: "",
-    focus: null,
-    side: "callers",
-  });
+  const [settings, change] = useSettings(FUNCTIONS.id, START);
   const { answered, isTree, warning } = useFunctions(props, settings.by_process);
   const arranging = useArranged(FUNCTIONS.id, { column: "own", descending: true });
   const { sort } = arranging.arranged;

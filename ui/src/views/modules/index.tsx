@@ -4,6 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
 import { FindBox } from "../../components/choice";
 import { Failed } from "../../components/failed";
+import { numberColumn } from "../../components/grid-head";
 import { type GridColumn, type GridRow, TreeGrid } from "../../components/tree-grid";
 import { count } from "../../lib/format";
 import { hasRows } from "../../lib/opening";
@@ -15,8 +16,9 @@ import * as store from "../../state/store";
 import type { ModulesAnswer, ModulesRequest } from "../../wire";
 import { Answering, only } from "../panel";
 import type { View, ViewProps } from "../view";
+import { LoadSymbols } from "./load-symbols";
 import { moduleOf, moduleRows, ownerId } from "./model";
-import { Symbols } from "./symbols";
+import { SymbolsLine } from "./symbols";
 
 export const PROCESS_MODULES: View = {
   id: "process-modules",
@@ -37,16 +39,10 @@ const TYPED_MS = 200;
 const COLUMNS: GridColumn[] = [
   { id: "name", title: "Process ▸ Module" },
   { id: "version", title: "Version", width: 112 },
-  { id: "size", title: "Size", sentence: "Size in memory", isNumber: true, width: 76 },
-  { id: "load", title: "Loaded", sentence: "When, if the trace saw it", isNumber: true, width: 92 },
-  { id: "unload", title: "Unloaded", sentence: "When, if the trace saw it", isNumber: true, width: 92 },
-  {
-    id: "symbols",
-    title: "Symbols",
-    sentence: "Whether names were read from its symbol file, and how many",
-    isNumber: true,
-    width: 148,
-  },
+  numberColumn("size", "Size", 76, "Size in memory"),
+  numberColumn("load", "Loaded", 92, "When, if the trace saw it"),
+  numberColumn("unload", "Unloaded", 92, "When, if the trace saw it"),
+  numberColumn("symbols", "Symbols", 148, "Whether names were read from its symbol file, and how many"),
   { id: "path", title: "Path", width: 360 },
 ];
 
@@ -80,7 +76,8 @@ function ModulesPanel({ trace, opening }: ViewProps) {
         <span class="sentence">Enter or a double click selects a process, or stacks with a module.</span>
         <FindBox label="Find a module" maxLength={100} value={find} onInput={setFind} />
       </div>
-      <Symbols trace={trace} opening={opening} />
+      <SymbolsLine trace={trace} opening={opening} />
+      <LoadSymbols trace={trace.id} />
       {failure !== null && <Failed failure={failure} />}
       <Answering answered={answered}>
         {(answer) => (

@@ -14,7 +14,6 @@ import { useAsked } from "../asked";
 import { FUNCTION_QUESTION, functionsOf } from "../functions/model";
 import { questionOf } from "../panel";
 import type { ViewProps } from "../view";
-import { LoadSymbols } from "./load-symbols";
 
 /** Modules that are named in the sentence. */
 const NAMED = 3;
@@ -40,16 +39,7 @@ export function symbolsSentence(modules: readonly ModuleNames[]): string {
   return `${first} Without: ${list}${more}.`;
 }
 
-export function Symbols(props: ViewProps) {
-  return (
-    <>
-      <SymbolsLine {...props} />
-      <LoadSymbols trace={props.trace.id} />
-    </>
-  );
-}
-
-function SymbolsLine({ trace, opening }: ViewProps) {
+export function SymbolsLine({ trace, opening }: ViewProps) {
   const question = questionOf(FUNCTION_QUESTION.name);
   if (question === undefined || !hasRows(opening, "cpu_sample")) return <Line path={trace.path} text="" />;
   return <Sampled trace={trace.id} path={trace.path} question={question} />;
@@ -59,10 +49,8 @@ function Sampled({ trace, path, question }: { trace: number; path: string; quest
   const { request, warning } = useAsked(trace, question, FUNCTION_QUESTION.values);
   const { data } = useAnswer(api.ask, request);
   if (data === null) return <Line path={path} text="" />;
-  const functions = functionsOf(data, false).rows.map(({ name, times }): [string, number] => [
-    name,
-    times.own ?? 0,
-  ]);
+  const { rows } = functionsOf(data, false);
+  const functions = rows.map(({ name, times }): [string, number] => [name, times.own ?? 0]);
   return <Line path={path} text={`${symbolsSentence(modulesOf(functions))} ${warning}`} />;
 }
 
