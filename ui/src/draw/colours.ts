@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { WAITS } from "../wire";
 
 /** Custom properties of the colours that stand for one thing each. */
-const TOKENS = {
+export const TOKENS = {
   ink: "ink",
   muted: "ink-soft",
   line: "line",

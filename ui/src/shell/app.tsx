@@ -11,15 +11,7 @@ import { Tooltip } from "../components/tooltip";
 import { shown } from "../lib/safe";
 import { setter, toggler } from "../lib/signals";
 import { isCatalogueOver, isNarrow, isViewLarge } from "../state/page";
-import {
-  catalogueWidth,
-  inspectorWidth,
-  isCatalogueOpen,
-  isInspectorOpen,
-  isViewOpen,
-  timelessShare,
-  timelineShare,
-} from "../state/prefs";
+import * as prefs from "../state/prefs";
 import { focusRegion } from "../state/regions";
 import * as store from "../state/store";
 import { Timeline } from "../timeline/timeline";
@@ -70,9 +62,9 @@ function Workspace(props: ViewProps) {
     <>
       <Gone />
       <div class="workspace">
-        {(isNarrow.value ? isCatalogueOver.value : isCatalogueOpen.value) && <Left {...props} />}
+        {(isNarrow.value ? isCatalogueOver.value : prefs.isCatalogueOpen.value) && <Left {...props} />}
         <Middle {...props} />
-        {isInspectorOpen.value && hasFocus.value && <Right />}
+        {prefs.isInspectorOpen.value && hasFocus.value && <Right />}
       </div>
       <StatusBar opening={props.opening} />
     </>
@@ -85,7 +77,7 @@ function Left(props: ViewProps) {
       class="side side-views"
       tabIndex={-1}
       aria-label="Views"
-      style={{ width: `${catalogueWidth.value}px` }}
+      style={{ width: `${prefs.catalogueWidth.value}px` }}
     >
       <div class="side-body">
         <Catalogue opening={props.opening} />
@@ -93,10 +85,10 @@ function Left(props: ViewProps) {
       <Splitter
         label="Width of the list of views"
         direction="column"
-        value={catalogueWidth.value}
+        value={prefs.catalogueWidth.value}
         least={140}
         most={360}
-        onChange={setter(catalogueWidth)}
+        onChange={setter(prefs.catalogueWidth)}
       />
     </nav>
   );
@@ -108,16 +100,16 @@ function Right() {
       class="side side-inspector"
       tabIndex={-1}
       aria-label="Inspector"
-      style={{ width: `${inspectorWidth.value}px` }}
+      style={{ width: `${prefs.inspectorWidth.value}px` }}
     >
       <Splitter
         label="Width of the inspector"
         direction="column"
-        value={inspectorWidth.value}
+        value={prefs.inspectorWidth.value}
         least={200}
         most={720}
         perPixel={-1}
-        onChange={setter(inspectorWidth)}
+        onChange={setter(prefs.inspectorWidth)}
       />
       <div class="side-body">
         <Inspector />
@@ -127,9 +119,9 @@ function Right() {
 }
 
 function Middle(props: ViewProps) {
-  const isOpen = isViewOpen.value;
+  const isOpen = prefs.isViewOpen.value;
   // Views without time leave the graphs a strip, whose height is remembered by itself.
-  const share = viewOf(store.viewId.value)?.isTimeless ? timelessShare : timelineShare;
+  const share = viewOf(store.viewId.value)?.isTimeless ? prefs.timelessShare : prefs.timelineShare;
   const isLarge = isOpen && isViewLarge.value;
   return (
     <main class="middle">

@@ -10,17 +10,7 @@ import { shown } from "../lib/safe";
 import { span } from "../lib/scale";
 import { waitClass } from "../lib/wait-class";
 import { useAnswer } from "../state/answer";
-import {
-  askMoment,
-  hopBack,
-  hopForward,
-  isSliceBusy,
-  laneChip,
-  slice,
-  sliceFailure,
-  sliceSource,
-  stepInLane,
-} from "../state/focus";
+import * as moment from "../state/focus";
 import { askNames, nameOf } from "../state/names";
 import { chosenLane } from "../state/page";
 import * as store from "../state/store";
@@ -33,11 +23,11 @@ import { kernelFrames, ranLines, readyTitle, stackTitle, stateWords } from "./sl
 
 export function Inspector() {
   const { focus, trace } = store.view.value;
-  useEffect(() => void askMoment(focus), [trace, focus?.kind, focus?.key, focus?.at_ns]);
-  const at = slice.value;
-  const failure = sliceFailure.value;
+  useEffect(() => void moment.askMoment(focus), [trace, focus?.kind, focus?.key, focus?.at_ns]);
+  const at = moment.slice.value;
+  const failure = moment.sliceFailure.value;
   return (
-    <div class="inspector" aria-busy={isSliceBusy.value}>
+    <div class="inspector" aria-busy={moment.isSliceBusy.value}>
       <Close what="Drop the moment" run={() => store.setFocus(null)} />
       {focus !== null && at === null && (
         <>
@@ -45,7 +35,7 @@ export function Inspector() {
           <p class="muted inspector-note">
             {failure !== null
               ? shown(`${failure.message} ${failure.hint ?? ""}`)
-              : isSliceBusy.value || focus.kind === "process"
+              : moment.isSliceBusy.value || focus.kind === "process"
                 ? ""
                 : "The trace has no data about this moment."}
           </p>
@@ -74,11 +64,11 @@ function Only({ chip, what }: { chip: Chip; what: string }) {
 function LaneFacts() {
   const { focus } = store.view.value;
   useEffect(() => {
-    if (focus !== null) void askNames([laneChip(focus.kind, focus.key)]);
+    if (focus !== null) void askNames([moment.laneChip(focus.kind, focus.key)]);
   }, [focus?.kind, focus?.key]);
   if (focus === null) return null;
   const lane = chosenLane.value?.lane.key === focus.key ? chosenLane.value.lane : null;
-  const chip = laneChip(focus.kind, focus.key);
+  const chip = moment.laneChip(focus.kind, focus.key);
   const name = lane === null ? nameOf(chip.field, String(focus.key)) : shown(lane.label);
   const times: [string, number | null][] =
     lane === null
@@ -120,11 +110,11 @@ function SliceFacts({ at }: { at: Slice }) {
       <dl class="facts">
         <dt>Thread</dt>
         <dd>
-          {thread} <Only chip={laneChip("thread", at.thread_key)} what={thread} />
+          {thread} <Only chip={moment.laneChip("thread", at.thread_key)} what={thread} />
         </dd>
         <dt>Process</dt>
         <dd>
-          {process} <Only chip={laneChip("process", at.process_key)} what={process} />
+          {process} <Only chip={moment.laneChip("process", at.process_key)} what={process} />
         </dd>
         <Fact title="From" text={exactMoment(at.range.from_ns)} />
         <Fact title="To" text={exactMoment(at.range.to_ns)} />
@@ -134,8 +124,8 @@ function SliceFacts({ at }: { at: Slice }) {
       </dl>
       {at.readying_thread_key !== null && <Readying at={at} />}
       <div class="inspector-actions">
-        <Button text="‹ Previous" title="Previous state ([)" onClick={() => stepInLane(-1)} />
-        <Button text="Next ›" title="Next state (])" onClick={() => stepInLane(1)} />
+        <Button text="‹ Previous" title="Previous state ([)" onClick={() => moment.stepInLane(-1)} />
+        <Button text="Next ›" title="Next state (])" onClick={() => moment.stepInLane(1)} />
         <Button text="Select it" onClick={() => store.goToRange(at.range)} />
         <Button text="Wait chain" title="Who ended the wait, and so on to the root (C)" onClick={openChain} />
         <Button
@@ -155,7 +145,7 @@ function SliceFacts({ at }: { at: Slice }) {
       {at.readying_thread_key !== null && (
         <Stack title={`Stack of ${readyingName(at)} then`} frames={at.readying_stack} />
       )}
-      {sliceSource.value !== null && <SourceLine source={sliceSource.value} />}
+      {moment.sliceSource.value !== null && <SourceLine source={moment.sliceSource.value} />}
     </>
   );
 }
@@ -174,13 +164,13 @@ function Readying({ at }: { at: Slice }) {
           text={readyingName(at)}
           class="link"
           title="To this thread at that moment (J)"
-          onClick={hopForward}
+          onClick={moment.hopForward}
         />
         <IconButton
           icon="undo"
           label="Back along the chain"
           title="Back along the chain (K)"
-          onClick={hopBack}
+          onClick={moment.hopBack}
         />
       </p>
     </section>
@@ -217,7 +207,7 @@ function Woke({ at }: { at: Slice }) {
 /** The CPU samples of a thread while it ran, heaviest first. */
 function WhatRan({ at }: { at: Slice }) {
   const trace = store.trace.value;
-  const chips = [laneChip("thread", at.thread_key)];
+  const chips = [moment.laneChip("thread", at.thread_key)];
   const hasSamples = trace?.opening != null && hasRows(trace.opening, "cpu_sample");
   const request: FlameRequest | null = hasSamples
     ? {

@@ -9,25 +9,17 @@ import { Icon } from "../components/icon";
 import { count, counted } from "../lib/format";
 import { shown } from "../lib/safe";
 import { setter, toggler } from "../lib/signals";
-import { failureOf } from "../state/answer";
+import { useActing } from "../state/acting";
 import { copyText } from "../state/page";
-import {
-  chosen,
-  elapsed,
-  isRecordOpen,
-  recorder,
-  refreshRecorder,
-  step,
-  toggleProfile,
-} from "../state/recording";
+import * as recording from "../state/recording";
 import type { Failure, RecordAnswer, RecordProfile, RecordStep } from "../wire";
 
 /** The command line where the page cannot record. */
 const COMMAND = "etwkit record now";
 
 export function RecordSection() {
-  useEffect(() => void refreshRecorder(), []);
-  const known = recorder.value;
+  useEffect(() => void recording.refreshRecorder(), []);
+  const known = recording.recorder.value;
   if (known === null) return null;
   if (!known.is_possible) return <Elsewhere />;
   return (
@@ -53,28 +45,12 @@ function Elsewhere() {
   );
 }
 
-/** Takes steps of the recording, and keeps the error of the last one. */
-function useSteps() {
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const take = async (ask: Promise<RecordAnswer>): Promise<boolean> => {
-    setFailure(null);
-    try {
-      await step(ask);
-      return true;
-    } catch (error) {
-      setFailure(failureOf(error));
-      return false;
-    }
-  };
-  return { failure, take };
-}
-
 function Idle({ known }: { known: RecordAnswer }) {
-  const isOpen = isRecordOpen.value;
+  const isOpen = recording.isRecordOpen.value;
   return (
     <>
       <div class="record-line">
-        <button type="button" aria-expanded={isOpen} onClick={toggler(isRecordOpen)}>
+        <button type="button" aria-expanded={isOpen} onClick={toggler(recording.isRecordOpen)}>
           <Icon name="record" /> Record this machine…
         </button>
         <span class="muted">Needs administrator rights.</span>
@@ -87,13 +63,13 @@ function Idle({ known }: { known: RecordAnswer }) {
 }
 
 function Form({ known }: { known: RecordAnswer }) {
-  const { failure, take } = useSteps();
-  const { profiles, to_file } = chosen.value;
+  const { failure, act } = useActing();
+  const { profiles, to_file } = recording.chosen.value;
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector("input")?.focus(), []);
   const start = (event: Event) => {
     event.preventDefault();
-    void take(api.recordStart(chosen.value));
+    void act(recording.step(api.recordStart(recording.chosen.value)));
   };
   return (
     <form class="record-form" ref={form} onSubmit={start}>
@@ -105,14 +81,14 @@ function Form({ known }: { known: RecordAnswer }) {
             text={<Profile {...one} />}
             class="record-profile"
             isOn={profiles.includes(one.name)}
-            onChange={() => toggleProfile(one.name)}
+            onChange={() => recording.toggleProfile(one.name)}
           />
         ))}
       </fieldset>
       <Check
         text="Keep all events in a file, not only the last ones in memory"
         isOn={to_file}
-        onChange={(to_file) => setter(chosen)({ profiles, to_file })}
+        onChange={(to_file) => setter(recording.chosen)({ profiles, to_file })}
       />
       {failure !== null && <Failed failure={failure} />}
       <div class="record-line">
@@ -144,7 +120,7 @@ const STEPS: Record<RecordStep, string> = {
 };
 
 function Running({ known }: { known: RecordAnswer }) {
-  const { failure, take } = useSteps();
+  const { failure, act } = useActing();
   const isOn = known.step === "recording";
   return (
     <>
@@ -153,11 +129,15 @@ function Running({ known }: { known: RecordAnswer }) {
       </div>
       {isOn && <Progress known={known} />}
       <Notes known={known} failure={failure ?? known.failure} />
-      {isOn && <Mark onMark={(text) => take(api.recordMark(text))} />}
+      {isOn && <Mark onMark={(text) => act(recording.step(api.recordMark(text)))} />}
       {isOn && (
         <div class="record-line">
-          <Button text="Stop and open" class="main" onClick={() => void take(api.recordStop())} />
-          <Discard onDiscard={() => void take(api.recordCancel())} />
+          <Button
+            text="Stop and open"
+            class="main"
+            onClick={() => void act(recording.step(api.recordStop()))}
+          />
+          <Discard onDiscard={() => void act(recording.step(api.recordCancel()))} />
         </div>
       )}
     </>
@@ -169,7 +149,7 @@ function Progress({ known }: { known: RecordAnswer }) {
   const marks = known.marks > 0 ? [counted(known.marks, "mark")] : [];
   return (
     <p class="record-progress">
-      <b>{elapsed(known.seconds)}</b>
+      <b>{recording.elapsed(known.seconds)}</b>
       <span>{[known.recorded.join(", "), ...counts, ...marks].join(" · ")}</span>
     </p>
   );

@@ -153,22 +153,13 @@ function partsOf(trace: TraceInfo): { part: Part; title: string; isThere: boolea
     listsShown().reduce((sum, list) => sum + list.rows.length + list.left, 0);
   const [pictures, notes] = [picturesShown().length, bookmarks().length];
   const none = found.data === null ? "Findings: the rules are still running" : "Findings: none";
+  const most = `Rows of this view (${rows}; at most ${MOST_ROWS} of a table)`;
+  const of = (part: Part, title: string, count: number) => ({ part, title, isThere: count > 0 });
   return [
-    {
-      part: "findings",
-      title: findings > 0 ? `Findings with costs and commands (${findings})` : none,
-      isThere: findings > 0,
-    },
-    { part: "pictures", title: `Pictures of the graphs (${pictures})`, isThere: pictures > 0 },
-    {
-      part: "rows",
-      title:
-        rows > 0
-          ? `Rows of this view (${rows}; at most ${MOST_ROWS} of a table)`
-          : "Rows: this view has no table",
-      isThere: rows > 0,
-    },
-    { part: "notes", title: `Bookmarks with notes (${notes})`, isThere: notes > 0 },
+    of("findings", findings > 0 ? `Findings with costs and commands (${findings})` : none, findings),
+    of("pictures", `Pictures of the graphs (${pictures})`, pictures),
+    of("rows", rows > 0 ? most : "Rows: this view has no table", rows),
+    of("notes", `Bookmarks with notes (${notes})`, notes),
   ];
 }
 

@@ -48,14 +48,8 @@ const followedRecorder = followed(
   },
 );
 
-/** The recorder and its progress; nothing before the first answer. */
-export const recorder = followedRecorder.answer;
-
-/** Asks how far the recording is. */
-export const refreshRecorder = followedRecorder.refresh;
-
-/** Takes a step with one of the functions of `api`. */
-export const { step } = followedRecorder;
+/** The recorder and its progress, and what takes a step with one of the functions of `api`. */
+export const { answer: recorder, refresh: refreshRecorder, step } = followedRecorder;
 
 /** Shows where recordings are started and ended. */
 export function showRecorder(): void {

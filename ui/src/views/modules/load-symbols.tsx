@@ -1,16 +1,17 @@
 // Where symbols are looked for, how far the search is, and what it found for each module.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { api } from "../../api";
 import { Button } from "../../components/button";
 import { Failed } from "../../components/failed";
 import { Table } from "../../components/table";
 import { count } from "../../lib/format";
 import { shown } from "../../lib/safe";
-import { failureOf } from "../../state/answer";
+import { setter } from "../../lib/signals";
+import { useActing } from "../../state/acting";
 import { symbolPath } from "../../state/prefs";
 import { refreshSymbols, step, symbols, symbolsProgress } from "../../state/symbols";
-import type { Failure, SymbolsAnswer, SymbolsState } from "../../wire";
+import type { SymbolsAnswer, SymbolsState } from "../../wire";
 
 /** Longest path that the server takes. */
 const LONGEST_PATH = 8191;
@@ -23,22 +24,14 @@ const STATES: Record<SymbolsState, string> = {
 };
 
 export function LoadSymbols({ trace }: { trace: number }) {
-  const [failure, setFailure] = useState<Failure | null>(null);
+  const { failure, act } = useActing();
   useEffect(() => void refreshSymbols(), []);
   const known = symbols.value;
   const isRunning = known !== null && known.step !== "idle";
-  const take = async (ask: Promise<SymbolsAnswer>) => {
-    setFailure(null);
-    try {
-      await step(ask);
-    } catch (error) {
-      setFailure(failureOf(error));
-    }
-  };
   const path = symbolPath.value;
   const start = (event: Event) => {
     event.preventDefault();
-    if (path.trim() !== "" && !isRunning) void take(api.symbolsLoad({ trace, path: path.trim() }));
+    if (path.trim() !== "" && !isRunning) void act(step(api.symbolsLoad({ trace, path: path.trim() })));
   };
   return (
     <>
@@ -50,9 +43,7 @@ export function LoadSymbols({ trace }: { trace: number }) {
           title="Places of symbol files, several with ; as in _NT_SYMBOL_PATH. Only servers in it are contacted."
           maxLength={LONGEST_PATH}
           value={path}
-          onInput={(event) => {
-            symbolPath.value = event.currentTarget.value;
-          }}
+          onInput={(event) => setter(symbolPath)(event.currentTarget.value)}
         />
         <button type="submit" disabled={isRunning || path.trim() === ""}>
           Load symbols
@@ -61,7 +52,7 @@ export function LoadSymbols({ trace }: { trace: number }) {
           <Button
             text="Cancel"
             disabled={known.step !== "searching"}
-            onClick={() => void take(api.symbolsCancel())}
+            onClick={() => void act(step(api.symbolsCancel()))}
           />
         )}
       </form>
