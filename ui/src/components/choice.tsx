@@ -6,7 +6,8 @@ import { Button } from "./button";
 interface ChoiceProps<T extends string> {
   label: string;
   value: T;
-  options: [T, string][];
+  /** Texts by their values. */
+  options: [T, string][] | Record<T, string>;
   onChange: (value: T) => void;
 }
 
@@ -15,7 +16,7 @@ export function Choice<T extends string>({ label, value, options, onChange }: Ch
     <label class="choice">
       <span>{label}</span>
       <select value={value} onChange={(event) => onChange(event.currentTarget.value as T)}>
-        {options.map(([word, title]) => (
+        {pairsOf(options).map(([word, title]) => (
           <option key={word} value={word}>
             {title}
           </option>
@@ -23,6 +24,10 @@ export function Choice<T extends string>({ label, value, options, onChange }: Ch
       </select>
     </label>
   );
+}
+
+function pairsOf<T extends string>(options: [T, string][] | Record<T, string>): [T, string][] {
+  return Array.isArray(options) ? options : (Object.entries(options) as [T, string][]);
 }
 
 export function Toggle(props: { label: string; isOn: boolean; onChange: (isOn: boolean) => void }) {

@@ -41,6 +41,7 @@ interface Props {
   arranged: Arranged;
   onArrange: (change: Partial<Arranged>) => void;
   rows: GridRow[];
+  /** The chosen row, where others follow it; else the table remembers it. */
   selected?: string | null;
   sort?: GridSort | null;
   onSort?: (column: string) => void;
@@ -83,7 +84,13 @@ export function TreeGrid(props: Props) {
   const [name] = useState(() => `grid${++grids}`);
   const body = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState({ top: 0, height: 400 });
-  const active = rows.findIndex((row) => row.id === props.selected);
+  const [own, setOwn] = useState<string | null>(null);
+  const { selected = own } = props;
+  const active = rows.findIndex((row) => row.id === selected);
+  const onSelect = (row: GridRow) => {
+    setOwn(row.id);
+    props.onSelect?.(row);
+  };
   const measure = () => {
     const { scrollTop, clientHeight } = body.current ?? { scrollTop: 0, clientHeight: 0 };
     setSeen({ top: scrollTop, height: clientHeight });
@@ -104,7 +111,7 @@ export function TreeGrid(props: Props) {
   const select = (index: number) => {
     const row = rows[Math.max(0, Math.min(rows.length - 1, index))];
     if (!row) return;
-    props.onSelect?.(row);
+    onSelect(row);
     keepInSight(body.current, rows.indexOf(row));
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -175,7 +182,7 @@ export function TreeGrid(props: Props) {
               columns={columns}
               places={places}
               isSelected={first + at === active}
-              props={props}
+              props={{ ...props, onSelect }}
             />
           ))}
         </div>

@@ -6,7 +6,7 @@ import { Check } from "../components/choice";
 import { Dialog } from "../components/dialog";
 import { type ShownGrid, shownGrids } from "../components/shown-grids";
 import { pictureOf } from "../draw/picture";
-import { counted, duration, exactMoment, percent, range as rangeText } from "../lib/format";
+import { counted, duration, percent, range as rangeText } from "../lib/format";
 import {
   fileName,
   MOST_ROWS,
@@ -18,7 +18,7 @@ import {
 } from "../lib/report";
 import { setterTo } from "../lib/signals";
 import { toggled } from "../lib/toggled";
-import { bookmarks, isMoment } from "../state/bookmarks";
+import { bookmarks } from "../state/bookmarks";
 import { commandFor } from "../state/commands";
 import { findingsOf } from "../state/findings";
 import { nameOf } from "../state/names";
@@ -28,6 +28,7 @@ import * as store from "../state/store";
 import { viewOf } from "../views";
 import { saveText } from "../views/tables/write";
 import type { Finding, TraceInfo } from "../wire";
+import { placeOf } from "./bookmarks";
 
 type Part = "findings" | "pictures" | "rows" | "notes";
 
@@ -133,12 +134,7 @@ function made(trace: TraceInfo, has: (part: Part) => boolean): Report {
     findings: has("findings") ? findings.map(findingOf) : null,
     pictures: has("pictures") ? picturesShown().flatMap(picture) : null,
     tables: has("rows") ? [...shownGrids().map(tableOf), ...listsShown()] : null,
-    notes: has("notes")
-      ? bookmarks().map(({ range, text }) => ({
-          place: isMoment(range) ? exactMoment(range.from_ns) : rangeText(range),
-          text,
-        }))
-      : null,
+    notes: has("notes") ? bookmarks().map(({ range, text }) => ({ place: placeOf(range), text })) : null,
     command: commandFor(location.hash, trace.name),
     link: location.href,
   };

@@ -123,18 +123,12 @@ export function asShares(
   buckets: number,
   free: boolean,
 ): Entry[] {
-  const system = joined(
-    "system",
-    "System",
-    "system",
-    entries.filter((one) => isSystem(one.label)),
-    buckets,
-  );
   const all = joined("all", "All", "other", entries, buckets);
   const picked = joined("chosen", "Chosen", "chosen", chosen, buckets);
   // The system may be among the chosen ones; what is counted there is not counted again.
   const isSystemChosen = chosen.some((one) => isSystem(one.label));
-  const own = isSystemChosen ? joined("system", "System", "system", [], buckets) : system;
+  const systems = isSystemChosen ? [] : entries.filter((one) => isSystem(one.label));
+  const own = joined("system", "System", "system", systems, buckets);
   const rest: Entry = {
     ...all,
     id: "rest",
@@ -156,7 +150,7 @@ export function asShares(
   return free ? [...parts, left] : parts;
 }
 
-function peakOf(entries: readonly Entry[], buckets: number, isStacked: boolean): number {
+export function peakOf(entries: readonly Entry[], buckets: number, isStacked: boolean): number {
   let peak = 0;
   for (let at = 0; at < buckets; at++) {
     let sum = 0;

@@ -15,7 +15,7 @@ import { reportPeak, sharedPeak } from "./axes";
 import { usePlot } from "./gestures";
 import { GraphFrame } from "./graph-frame";
 import { Legend } from "./legend";
-import { axis, axisText, type Entry, type Shape, type Style, shapeOf } from "./model";
+import { axis, axisText, type Entry, peakOf, type Shape, type Style, shapeOf } from "./model";
 import { askOverTime, type OverTime } from "./over-time";
 import { plotWidth, tallness } from "./plot-width";
 import { paint, summary, swatchOf, tipAt } from "./series-paint";
@@ -184,11 +184,5 @@ function visibleOf(shape: Shape | null, settings: Settings): Shape | null {
   const hidden = hiddenOf(shape, settings);
   const entries = shape.entries.filter((one) => !hidden.includes(one.id));
   if (entries.length === shape.entries.length) return shape;
-  let peak = 0;
-  for (let at = 0; at < shape.buckets; at++) {
-    const values = entries.map((one) => one.values[at] ?? 0);
-    const isLines = settings.style === "lines";
-    peak = Math.max(peak, isLines ? Math.max(0, ...values) : values.reduce((sum, value) => sum + value, 0));
-  }
-  return { ...shape, entries, peak };
+  return { ...shape, entries, peak: peakOf(entries, shape.buckets, settings.style !== "lines") };
 }

@@ -1,6 +1,6 @@
 // The tables of an answer: of a declared question, or of SQL.
 
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { CopyButton } from "../../components/button";
 import { type GridRow, type GridSort, TreeGrid } from "../../components/tree-grid";
 import { withSpaces } from "../../lib/columns";
@@ -52,7 +52,6 @@ export function titleOf({ title, unit }: Pick<AnswerColumn, "title" | "unit">): 
 }
 
 function OneTable({ table, of }: { table: AnswerTable; of: string }) {
-  const [selected, setSelected] = useState<string | null>(null);
   const { onSort, ...arranging } = useArranged(`${of}.${table.name}`);
   const { sort } = arranging.arranged;
   const arranged = { ...arranging.arranged, moved: namesFirst(table, arranging.arranged.moved) };
@@ -80,10 +79,8 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
         onArrange={arranging.onArrange}
         arranged={arranged}
         rows={rows}
-        selected={selected}
         sort={sort}
         onSort={onSort}
-        onSelect={(row) => setSelected(row.id)}
         onEnter={(row) => {
           const asked = commandIn(row.id);
           if (asked !== null) open(asked);

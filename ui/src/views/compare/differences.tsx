@@ -1,6 +1,6 @@
 // Which names explain the difference of two sides: a table with bars, or a flame graph of both.
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
 import { Button } from "../../components/button";
 import { Table, type TableColumn } from "../../components/table";
@@ -13,7 +13,7 @@ import * as store from "../../state/store";
 import type { Chip, FlameAnswer, FlameRequest, Source } from "../../wire";
 import { FlameGraph } from "../flame/graph";
 import { FLAME_START, flameRequest } from "../flame/options";
-import { unfolded } from "../flame/unfold";
+import { unfolded, useGrown } from "../flame/unfold";
 import { Answering } from "../panel";
 import { type Compared, type MeasureOf, type Row, type Side, sentenceOf } from "./sides";
 
@@ -141,28 +141,14 @@ async function grownSide(
 
 /** Both sides, with what is below the frame that the picture is zoomed to. */
 function useBoth(requests: BothRequests, way: readonly string[]) {
-  const answered = useAnswer(askFlames, requests);
-  const { data } = answered;
-  const [more, setMore] = useState<{ of: Both; both: Both } | null>(null);
-  const both = more !== null && more.of === data ? more.both : data;
-  useEffect(() => {
-    if (data === null || both === null || answered.isBusy || way.length === 0) return undefined;
-    const control = new AbortController();
-    const { signal } = control;
-    Promise.all([
-      grownSide(both.a, way, requests[0], signal),
-      grownSide(both.b, way, requests[1], signal),
-    ]).then(
-      ([a, b]) =>
-        !signal.aborted &&
-        (a !== both.a || b !== both.b) &&
-        setMore({ of: data, both: { a, b, source: b.source } }),
-      // What is there stays; the next click asks again.
-      () => undefined,
-    );
-    return () => control.abort();
-  }, [data, answered.isBusy, JSON.stringify(way)]);
-  return useMemo(() => ({ ...answered, data: both }), [answered, both]);
+  const [left, right] = requests;
+  const grow = async (both: Both, way: readonly string[], signal: AbortSignal) => {
+    const sides = [grownSide(both.a, way, left, signal), grownSide(both.b, way, right, signal)] as const;
+    // What is there stays without it; the next click asks again.
+    const [a, b] = await Promise.all(sides).catch(() => [both.a, both.b] as const);
+    return a === both.a && b === both.b ? both : { ...both, a, b };
+  };
+  return useGrown(useAnswer(askFlames, requests), grow, way).answered;
 }
 
 export function Flames({ a, b, chips, measure, times }: FlamesProps) {

@@ -72,20 +72,14 @@ export function FlameOptions({ settings, weights, change, onNext }: Props) {
         <Choice
           label="Order"
           value={settings.direction}
-          options={[
-            ["top_down", "Top-down"],
-            ["bottom_up", "Bottom-up"],
-          ]}
+          options={{ top_down: "Top-down", bottom_up: "Bottom-up" }}
           onChange={(direction) => change({ direction })}
         />
       )}
       <Choice
         label="As"
         value={settings.look}
-        options={[
-          ["graph", "Flame graph"],
-          ["tree", "Call tree"],
-        ]}
+        options={{ graph: "Flame graph", tree: "Call tree" }}
         onChange={(look) => change({ look })}
       />
       <Toggle

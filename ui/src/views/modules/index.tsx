@@ -51,7 +51,6 @@ function ModulesPanel({ trace, opening }: ViewProps) {
   const { arranged, onArrange } = useArranged(PROCESS_MODULES.id);
   const [find, setFind] = useState("");
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
-  const [selected, setSelected] = useState<string | null>(null);
   const request: ModulesRequest = { trace: trace.id, of: null, find: find.trim(), selection, limit: MOST };
   const answered = useAnswer(api.modules, request, find === "" ? 0 : TYPED_MS);
   const owners = answered.data?.owners ?? [];
@@ -87,9 +86,7 @@ function ModulesPanel({ trace, opening }: ViewProps) {
             arranged={arranged}
             onArrange={onArrange}
             rows={rows}
-            selected={selected}
             onToggle={(row) => setOpen(toggled(open, row.id))}
-            onSelect={(row) => setSelected(row.id)}
             onEnter={enter}
             empty="No modules in this selection."
             footer={<span>{totals(answer)}</span>}

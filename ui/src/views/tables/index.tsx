@@ -119,10 +119,7 @@ function TablePanel({
         <Choice
           label="As"
           value={saved.look}
-          options={[
-            ["groups", "Groups"],
-            ["rows", "Rows"],
-          ]}
+          options={{ groups: "Groups", rows: "Rows" }}
           onChange={(look) => change({ look })}
         />
         {saved.look === "groups" && <GroupBar table={info} settings={settings} change={change} />}

@@ -1,6 +1,6 @@
 // A table with groups: columns are put into groups and taken out again, each group unfolds into the next one.
 
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { Failed } from "../../components/failed";
 import { TreeGrid } from "../../components/tree-grid";
 import { counted } from "../../lib/format";
@@ -70,7 +70,6 @@ export function Pivot({ trace, table, settings, change }: Props) {
     },
     [TOP, ...settings.open].filter((id) => levelBelow(groups, pathOf(id)).at < groups.length),
   );
-  const [selected, setSelected] = useState<string | null>(null);
   const units = measures.map((measure) => measureUnit(measure, table.columns));
   const open = useMemo(() => new Set(settings.open), [settings.open]);
   const rows = useMemo(
@@ -109,13 +108,11 @@ export function Pivot({ trace, table, settings, change }: Props) {
           })),
         ]}
         rows={rows}
-        selected={selected}
         arranged={arranged}
         onArrange={onArrange}
         sort={{ column: sortedBy === undefined ? "" : idOf(sortedBy), descending: order.descending }}
         onSort={sort}
         onToggle={(row) => change({ open: toggledIn(settings.open, row.id) })}
-        onSelect={(row) => setSelected(row.id)}
         onEnter={(row) => {
           const node = rows.find((one) => one.id === row.id);
           if (node === undefined || node.look === "others") return;
