@@ -18,10 +18,8 @@ export class AskError extends Error {
 export const traffic = {
   requests: signal(0),
   running: signal(0),
-  bytes: signal(0),
   /** Milliseconds that the last answer took on the server. */
   took: signal<number | null>(null),
-  rowsRead: signal(0),
   /** Whether the server does not answer. */
   isLost: signal(false),
   /** The extract that is shown was removed or moved. */
@@ -118,18 +116,10 @@ async function send(path: string, body: BodyInit | null, signal?: AbortSignal): 
   }
 }
 
-function note(source: wire.Source | undefined, size: number): void {
-  traffic.bytes.value += size;
-  if (source === undefined) return;
-  traffic.took.value = source.took_ms;
-  traffic.rowsRead.value += source.rows_read;
-}
-
 async function asked<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
   const response = await send(path, body === null ? null : JSON.stringify(body), signal);
-  const text = await response.text();
-  const answer = JSON.parse(text) as T & { source?: wire.Source };
-  note(answer.source, text.length);
+  const answer = (await response.json()) as T & { source?: wire.Source };
+  traffic.took.value = answer.source?.took_ms ?? traffic.took.value;
   return answer;
 }
 
@@ -157,9 +147,8 @@ function upload(file: File, onProgress: (done: number) => void): Promise<wire.In
 
 async function timeline(request: wire.TimelineRequest, signal?: AbortSignal): Promise<Timeline> {
   const response = await send("timeline", JSON.stringify(request), signal);
-  const body = await response.arrayBuffer();
-  const answer = readTimeline(body);
-  note(answer.header.source, body.byteLength);
+  const answer = readTimeline(await response.arrayBuffer());
+  traffic.took.value = answer.header.source.took_ms;
   return answer;
 }
 

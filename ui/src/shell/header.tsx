@@ -2,7 +2,7 @@
 
 import type { Signal } from "@preact/signals";
 import { Button, IconButton } from "../components/button";
-import { Icon } from "../components/icon";
+import { Icon, type IconName } from "../components/icon";
 import { Menu, type MenuEntry } from "../components/menu";
 import { duration, range as rangeText } from "../lib/format";
 import { shown } from "../lib/safe";
@@ -82,42 +82,31 @@ function rangeTitle(isRange: boolean): string {
     : "No range is selected: tables count the whole trace. Drag over the graphs to select.";
 }
 
-const THEMES: Record<Theme, { title: string; icon: "system" | "sun" | "moon" }> = {
-  system: { title: "As the system", icon: "system" },
-  light: { title: "Light", icon: "sun" },
-  dark: { title: "Dark", icon: "moon" },
-};
+const THEMES: [Theme, string, IconName][] = [
+  ["system", "As the system", "system"],
+  ["light", "Light", "sun"],
+  ["dark", "Dark", "moon"],
+];
 
 function ThemeMenu() {
-  const entries = (Object.keys(THEMES) as Theme[]).map((one) => ({
-    title: THEMES[one].title,
-    isOn: theme.value === one,
-    run: setterTo(theme, one),
-  }));
+  const isOn = (one: Theme) => theme.value === one;
+  const entries = THEMES.map(([one, title]) => ({ title, isOn: isOn(one), run: setterTo(theme, one) }));
   return (
     <Menu label="Theme" entries={entries}>
-      <Icon name={THEMES[theme.value].icon} />
+      <Icon name={THEMES.find(([one]) => isOn(one))?.[2] ?? "system"} />
     </Menu>
   );
 }
 
 interface ToggleProps {
   label: string;
-  icon: "left" | "side" | "bottom";
+  icon: IconName;
   on: Signal<boolean>;
   title?: string;
 }
 
-function Toggle(props: ToggleProps) {
-  return (
-    <IconButton
-      icon={props.icon}
-      label={props.label}
-      aria-pressed={props.on.value}
-      {...(props.title === undefined ? {} : { title: props.title })}
-      onClick={toggler(props.on)}
-    />
-  );
+function Toggle({ on, ...button }: ToggleProps) {
+  return <IconButton {...button} aria-pressed={on.value} onClick={toggler(on)} />;
 }
 
 function ShareMenu() {

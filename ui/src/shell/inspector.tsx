@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../api";
 import { Button, CopyButton, IconButton } from "../components/button";
-import { Close, Fact } from "../components/facts";
+import { Fact } from "../components/facts";
 import { counted, duration, exactDuration, exactMoment, percent } from "../lib/format";
 import { hasRows } from "../lib/opening";
 import { shown } from "../lib/safe";
@@ -28,7 +28,12 @@ export function Inspector() {
   const failure = moment.sliceFailure.value;
   return (
     <div class="inspector" aria-busy={moment.isSliceBusy.value}>
-      <Close what="Drop the moment" run={() => store.setFocus(null)} />
+      <IconButton
+        icon="close"
+        label="Drop the moment"
+        class="quiet inspector-close"
+        onClick={() => store.setFocus(null)}
+      />
       {focus !== null && at === null && (
         <>
           <LaneFacts />

@@ -113,27 +113,22 @@ function timeEntries(text: string): Entry[] {
   if (opening == null) return [];
   const { range, start_filetime } = opening;
   const isIn = (ns: number) => ns >= range.from_ns && ns <= range.to_ns;
-  const entries: Entry[] = [];
-  const time = typedTime(text);
-  if (time !== null && isIn(time.from_ns)) {
-    const { from_ns, to_ns } = time;
-    if (to_ns === null) {
-      entries.push(entry("Time", "time", `Go to ${moment(from_ns, 1e3)}`, () => showMoment(from_ns)));
-    } else {
-      const part = { from_ns, to_ns: Math.min(to_ns, range.to_ns) };
-      entries.push(entry("Time", "time", `Select ${rangeText(part)}`, () => store.goToRange(part)));
-    }
-  }
-  const clock = typedClock(text, start_filetime, range.to_ns);
-  if (clock !== null && isIn(clock)) {
-    const title = `Go to ${text} UTC (${moment(clock)} since the start)`;
-    entries.push(entry("Time", "clock", title, () => showMoment(clock)));
-  }
-  const elapsed = typedElapsed(text);
-  if (elapsed !== null && isIn(elapsed)) {
-    entries.push(entry("Time", "elapsed", `Go to ${text} since the start`, () => showMoment(elapsed)));
-  }
-  return entries;
+  const go = (id: string, ns: number | null, title: (ns: number) => string): Entry[] =>
+    ns === null || !isIn(ns) ? [] : [entry("Time", id, title(ns), () => showMoment(ns))];
+  const { from_ns = null, to_ns = null } = typedTime(text) ?? {};
+  const isPart = from_ns !== null && to_ns !== null && isIn(from_ns);
+  const part = isPart ? { from_ns, to_ns: Math.min(to_ns, range.to_ns) } : null;
+  return [
+    ...(part === null
+      ? go("time", from_ns, (ns) => `Go to ${moment(ns, 1e3)}`)
+      : [entry("Time", "time", `Select ${rangeText(part)}`, () => store.goToRange(part))]),
+    ...go(
+      "clock",
+      typedClock(text, start_filetime, range.to_ns),
+      (ns) => `Go to ${text} UTC (${moment(ns)} since the start)`,
+    ),
+    ...go("elapsed", typedElapsed(text), () => `Go to ${text} since the start`),
+  ];
 }
 
 /** Tells whether a text is a time and nothing else: a number without a unit may be an id as well. */

@@ -16,7 +16,7 @@ import { announced } from "../state/page";
 import * as store from "../state/store";
 
 import type { Opening, SeriesAnswer, SeriesRequest, TraceInfo } from "../wire";
-import { axis, busyPart, shapeOf } from "./model";
+import { axis, busyPart, shapeOf, sumsOf } from "./model";
 import { plotWidth } from "./plot-width";
 
 /** Each of them has a hue of its own in all graphs. */
@@ -126,11 +126,7 @@ function openBusyPart(trace: TraceInfo, { series, range }: SeriesAnswer): void {
   const { window } = store.view.value;
   if (store.justOpened.value !== trace.id || !isSame(window, trace.opening?.range ?? null)) return;
   store.justOpened.value = null;
-  const buckets = series[0]?.values.length ?? 0;
-  const sums = Array.from({ length: buckets }, (_, at) =>
-    series.reduce((sum, one) => sum + (one.values[at] ?? 0), 0),
-  );
-  const part = busyPart(sums, range);
+  const part = busyPart(sumsOf(series, series[0]?.values.length ?? 0), range);
   if (part === null) return;
   store.setWindow(part);
   announced.value = "Most events are in a small part of the trace, which is in view. 0 shows all of it.";
@@ -140,7 +136,7 @@ export function Minimap({ trace, opening }: { trace: TraceInfo; opening: Opening
   const ref = useRef<HTMLDivElement>(null);
   const handle = useRef<HTMLDivElement>(null);
   const width = plotWidth.value;
-  const hasCpu = hasRows(opening, "context_switch") || hasRows(opening, "cpu_sample");
+  const hasCpu = hasRows(opening, "context_switch", "cpu_sample");
   const request: SeriesRequest | null =
     width === 0 || !(hasCpu || hasRows(opening, "event_count"))
       ? null

@@ -96,8 +96,6 @@ function entryOf(series: DrawnSeries, by: number): Entry {
   };
 }
 
-const plus = (a: readonly number[], b: readonly number[]) => a.map((value, at) => value + (b[at] ?? 0));
-
 function joined(
   id: string,
   label: string,
@@ -105,14 +103,13 @@ function joined(
   all: readonly Entry[],
   buckets: number,
 ): Entry {
-  const none = new Array<number>(buckets).fill(0);
   return {
     id,
     key: null,
     label,
     look,
     total: all.reduce((sum, one) => sum + one.total, 0),
-    values: all.reduce((sum, one) => plus(sum, one.values), none),
+    values: sumsOf(all, buckets),
   };
 }
 
@@ -151,16 +148,8 @@ export function asShares(
 }
 
 export function peakOf(entries: readonly Entry[], buckets: number, isStacked: boolean): number {
-  let peak = 0;
-  for (let at = 0; at < buckets; at++) {
-    let sum = 0;
-    for (const one of entries) {
-      const value = one.values[at] ?? 0;
-      sum = isStacked ? sum + value : Math.max(sum, value);
-    }
-    peak = Math.max(peak, sum);
-  }
-  return peak;
+  const values = isStacked ? sumsOf(entries, buckets) : entries.flatMap((one) => one.values);
+  return values.reduce((most, value) => Math.max(most, value), 0);
 }
 
 /** The picture of an answer. */
@@ -254,6 +243,13 @@ export function bucketRange(at: number, range: Range, buckets: number): Range {
 /** Shares of all events that may be outside of where they are, and of the trace that this may be. */
 const OUTSIDE = 0.005;
 const SMALL = 0.05;
+
+/** What all series have together in each of so many buckets. */
+export function sumsOf(series: readonly { values: readonly number[] }[], buckets: number): number[] {
+  return Array.from({ length: buckets }, (_, at) =>
+    series.reduce((sum, one) => sum + (one.values[at] ?? 0), 0),
+  );
+}
 
 /** Where nearly all of it is; nothing where that is no small part. */
 export function busyPart(sums: readonly number[], range: Range): Range | null {

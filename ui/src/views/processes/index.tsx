@@ -38,7 +38,7 @@ export const PROCESSES: View = {
 /** Processes of the whole trace that are asked; more than that no person reads. */
 const MOST = 1000;
 
-const hasLanes = (opening: Opening) => hasRows(opening, "context_switch") || hasRows(opening, "cpu_sample");
+const hasLanes = (opening: Opening) => hasRows(opening, "context_switch", "cpu_sample");
 
 function ProcessesPanel({ trace, opening }: ViewProps) {
   const window = store.timeWindow.value;

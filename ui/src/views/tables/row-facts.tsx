@@ -1,7 +1,7 @@
 // A row of a table with all of its columns below each other.
 
-import { CopyButton } from "../../components/button";
-import { Close, Fact } from "../../components/facts";
+import { CopyButton, IconButton } from "../../components/button";
+import { Fact } from "../../components/facts";
 import { Menu, type MenuEntry } from "../../components/menu";
 
 interface Props {
@@ -18,7 +18,7 @@ interface Props {
 export function RowFacts({ title, facts, filters, onClose }: Props) {
   return (
     <aside class="row-facts" aria-label="Row">
-      <Close what="Close the row" run={onClose} />
+      <IconButton icon="close" label="Close the row" class="quiet inspector-close" onClick={onClose} />
       <h2 class="inspector-title">Row</h2>
       <p class="inspector-detail">{title}</p>
       <dl class="facts">
