@@ -3,8 +3,9 @@
 import { signal } from "@preact/signals";
 import { api } from "../api";
 import { type ChainLine, readChains } from "../lib/chain-lines";
+import { whole } from "../lib/named-rows";
 import type { Answer, Range, Source } from "../wire";
-import { keyOf, rangeText, rowsOf, type Spell, whole } from "./threads";
+import { keyOf, rangeText, rowsOf, type Spell } from "./threads";
 import type { Focus } from "./view-state";
 
 export interface Link extends Spell {

@@ -2,8 +2,8 @@
 
 import { api } from "../api";
 import type { PrintedThread } from "../lib/chain-lines";
-import { namedRows } from "../lib/named-rows";
-import type { Cell, Range } from "../wire";
+import { namedRows, whole } from "../lib/named-rows";
+import type { Range } from "../wire";
 
 /** A part of time of a thread, with what leads to its lane. */
 export interface Spell {
@@ -18,8 +18,6 @@ interface Thread {
   from_ns: number;
   to_ns: number;
 }
-
-export const whole = (value: Cell | undefined): number | null => (typeof value === "number" ? value : null);
 
 /** Rows of a statement by the names of their columns. */
 export async function rowsOf(trace: number, sql: string, signal: AbortSignal) {

@@ -28,12 +28,10 @@ function picture(answer: SeriesAnswer | null, opening: Opening) {
     if (answer !== null) {
       const shape = shapeOf(answer, "stacked", null);
       const { most } = axis(shape.peak, shape.unit);
-      const tone = (key: number | null) =>
-        key === null ? tones.other : tones.series[hueOf(opening.hash, key)];
-      const bands = shape.entries.map((one) => ({
-        colour: tone(one.key) ?? tones.other,
-        values: one.values,
-      }));
+      const bands = shape.entries.map(({ key, values }) => {
+        const tone = key === null ? undefined : tones.series[hueOf(opening.hash, key)];
+        return { colour: tone ?? tones.other, values };
+      });
       const { range, buckets } = shape;
       drawStacked(to, bands, { range, buckets, window: opening.range, width, height, most, alpha: 0.9 });
     }
@@ -72,14 +70,8 @@ function useMinimapPointer(ref: RefObject<HTMLElement | null>, opening: Opening)
     const width = ref.current?.clientWidth ?? 1;
     const near = (span(opening.range) / width) * 6;
     const isIn = at > window.from_ns && at < window.to_ns && span(window) < span(opening.range);
-    const kind =
-      Math.abs(at - window.from_ns) < near
-        ? "from"
-        : Math.abs(at - window.to_ns) < near
-          ? "to"
-          : isIn
-            ? "move"
-            : "new";
+    const edge = (["from", "to"] as const).find((end) => Math.abs(at - window[`${end}_ns`]) < near);
+    const kind = edge ?? (isIn ? "move" : "new");
     const from = kind === "new" ? at : window.from_ns;
     drag.current = { kind, x: at, from, to: kind === "new" ? at : window.to_ns };
     ref.current?.setPointerCapture(event.pointerId);

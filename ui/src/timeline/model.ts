@@ -7,6 +7,7 @@ import {
   exactDuration,
   exactInUnit,
   inUnit,
+  moment,
   percent,
   shortCount,
 } from "../lib/format";
@@ -238,6 +239,11 @@ export function bucketRange(at: number, range: Range, buckets: number): Range {
     from_ns: Math.round(range.from_ns + at * wide),
     to_ns: Math.round(range.from_ns + (at + 1) * wide),
   };
+}
+
+/** When a bucket begins, and how long it is. */
+export function bucketText(bucket: Range): string {
+  return `${moment(bucket.from_ns, span(bucket))} + ${duration(span(bucket))}`;
 }
 
 /** Shares of all events that may be outside of where they are, and of the trace that this may be. */

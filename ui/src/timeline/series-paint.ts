@@ -2,14 +2,14 @@
 
 import { colours, HUES, hueOf, hueToken, TOKENS } from "../draw/colours";
 import { drawGrid, drawLines, drawStacked, type SeriesSight } from "../draw/series";
-import { duration, moment, range as rangeText } from "../lib/format";
+import { range as rangeText } from "../lib/format";
 import { shown } from "../lib/safe";
-import { span } from "../lib/scale";
 import type { Tip } from "../state/page";
 import * as store from "../state/store";
 import {
   bucketAt,
   bucketRange,
+  bucketText,
   type Entry,
   isLevel,
   type Shape,
@@ -77,7 +77,7 @@ export function tipAt(ns: number, shape: Shape, title: string): Tip | null {
   const sum = values.reduce((total, one) => total + one.value, 0);
   if (values.length > 1 && !isLevel(shape.unit)) rows.push(["Together", valueText(sum, shape)]);
   if (rows.length === 0) rows.push(["Nothing", ""]);
-  return { title: `${title} · ${moment(bucket.from_ns, span(bucket))} + ${duration(span(bucket))}`, rows };
+  return { title: `${title} · ${bucketText(bucket)}`, rows };
 }
 
 export function summary(title: string, shape: Shape | null): string {

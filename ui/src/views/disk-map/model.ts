@@ -1,10 +1,11 @@
 // Operations of a disk by time and position: which cell is where, and what its tooltip says.
 
-import { bytes, count, duration, moment } from "../../lib/format";
+import { bytes, count } from "../../lib/format";
 import { firstPlace } from "../../lib/halving";
 import { shown } from "../../lib/safe";
 import { span } from "../../lib/scale";
 import type { Tip } from "../../state/page";
+import { bucketText } from "../../timeline/model";
 import type { DiskCellAnswer, DiskMapAnswer, Range } from "../../wire";
 
 /** Parts that the disk is divided into. */
@@ -102,7 +103,7 @@ export function slices(map: DiskMapAnswer, most: number): MapSlice[] {
 /** The tooltip of a cell: what the picture knows at once, the rest when it is answered. */
 export function cellTip(cell: MapCell, answer: DiskCellAnswer | null): Tip {
   const { range } = cell;
-  const title = `${moment(range.from_ns, span(range))} + ${duration(span(range))} · at ${bytes(cell.offset_from)}`;
+  const title = `${bucketText(range)} · at ${bytes(cell.offset_from)}`;
   const rows: [string, string][] = [];
   const size = (value: number | undefined) => (value === undefined ? "" : ` · ${bytes(value)}`);
   if (cell.reads > 0) rows.push(["Reads", count(cell.reads) + size(answer?.read_bytes)]);

@@ -17,6 +17,7 @@ const FRAMES = 24;
 
 export function FindingDetails({ finding }: { finding: Finding }) {
   const { stack, chain } = finding;
+  const wait = waitOf(finding);
   const texts: [string, string][] = [
     ["Why", finding.why],
     ["Fix", finding.fix],
@@ -47,7 +48,10 @@ export function FindingDetails({ finding }: { finding: Finding }) {
         </div>
       )}
       <Lines label="Waits in the longest" lines={chain}>
-        <ChainButton finding={finding} />
+        {/* The way to the links that can be walked. */}
+        {wait !== null && (
+          <Button text="Walk this chain" onClick={() => openChainAt(wait, finding.longest_ns ?? 0)} />
+        )}
       </Lines>
       <Lines label="Stack of the longest" lines={[...stack.slice(0, FRAMES), ...more]} />
     </dl>
@@ -99,13 +103,6 @@ function Victims({ text }: { text: string }) {
 function waitOf({ thread_key, at_ns, longest_ns }: Finding): Focus | null {
   if (thread_key === null || at_ns === null) return null;
   return { kind: "thread", key: thread_key, at_ns: at_ns + Math.floor((longest_ns ?? 0) / 2) };
-}
-
-/** The way from the waits of a finding to the links that can be walked. */
-function ChainButton({ finding }: { finding: Finding }) {
-  const wait = waitOf(finding);
-  if (wait === null) return null;
-  return <Button text="Walk this chain" onClick={() => openChainAt(wait, finding.longest_ns ?? 0)} />;
 }
 
 /** Lines in their order, one below the other. */

@@ -1,6 +1,6 @@
 // Processes as a tree of who started whom, with the part of the trace in which each lived.
 
-import { namedRows } from "../../lib/named-rows";
+import { namedRows, whole } from "../../lib/named-rows";
 import type { Cell, RowsAnswer } from "../../wire";
 
 export interface Process {
@@ -32,19 +32,18 @@ export const PROCESS_COLUMNS = [
 
 /** Processes of an answer that asked for `PROCESS_COLUMNS`. */
 export function processesOf(answer: RowsAnswer): Process[] {
-  const number = (value: Cell | undefined) => (typeof value === "number" ? value : null);
   return namedRows(answer).flatMap((row): Process[] => {
-    const key = number(row["process_key"]);
+    const key = whole(row["process_key"]);
     if (key === null) return [];
     return [
       {
         key,
-        parent: number(row["parent_process_key"]),
+        parent: whole(row["parent_process_key"]),
         name: String(row["name"] ?? ""),
-        pid: number(row["pid"]) ?? 0,
+        pid: whole(row["pid"]) ?? 0,
         commandLine: String(row["command_line"] ?? ""),
-        start: number(row["start_ns"]),
-        stop: number(row["stop_ns"]),
+        start: whole(row["start_ns"]),
+        stop: whole(row["stop_ns"]),
         exitCode: row["exit_code"] ?? null,
       },
     ];

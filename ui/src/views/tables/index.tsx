@@ -26,11 +26,7 @@ interface TableSettings extends PivotSettings {
 
 /** One view for each declaration. */
 export const TABLE_VIEWS: View[] = TABLE_SPECS.map((spec) => ({
-  id: spec.id,
-  title: spec.title,
-  group: spec.group,
-  sentence: spec.sentence,
-  ...(spec.key === undefined ? {} : { key: spec.key }),
+  ...spec,
   lacks: (opening) => (hasRows(opening, spec.table) ? null : nothingOf(spec.table)),
   Panel: (props: ViewProps) => <TablePanel {...props} spec={spec} />,
 }));

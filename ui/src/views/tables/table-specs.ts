@@ -3,12 +3,7 @@
 import type { Measure, Sort } from "../../wire";
 import type { View } from "../view";
 
-export interface TableSpec {
-  id: string;
-  title: string;
-  group: View["group"];
-  sentence: string;
-  key?: string;
+export interface TableSpec extends Pick<View, "id" | "title" | "group" | "sentence" | "key"> {
   /** The table in SQL. */
   table: string;
   /** Groups from the outermost, to begin with. */
