@@ -127,7 +127,7 @@ export function TreeGrid(props: Props) {
     };
     const step = steps[event.key];
     if (event.ctrlKey && event.key === "c" && row !== undefined && getSelection()?.isCollapsed !== false) {
-      copyText(gridText([row]));
+      void copyText(gridText([row]));
       return;
     }
     if (row !== undefined && (event.key === "ContextMenu" || (event.shiftKey && event.key === "F10"))) {

@@ -96,7 +96,10 @@ export function drawFlame(
         to.fillRect(left, y, Math.max(1, right - left - 0.5), LEVEL - 1);
         to.globalAlpha = 1;
       }
-      if (right - left > NAMED) write(to, name, left, right, y, colours.flame.text);
+      if (right - left > NAMED) {
+        to.fillStyle = colours.flame.text;
+        writeName(to, name, left, right - left, y + LEVEL / 2);
+      }
       if (at === sight.active) {
         to.globalAlpha = 1;
         to.strokeStyle = colours.focus;
@@ -108,22 +111,10 @@ export function drawFlame(
   to.globalAlpha = 1;
 }
 
-/** The beginning of a name that fits; methods without their module first where room is short. */
-function write(
-  to: CanvasRenderingContext2D,
-  name: string,
-  left: number,
-  right: number,
-  y: number,
-  text: string,
-) {
-  const room = right - left - 8;
-  to.fillStyle = text;
-  to.fillText(
-    fitting(name, room, (part) => to.measureText(part).width),
-    left + 4,
-    y + LEVEL / 2,
-  );
+/** Writes the beginning of a name that fits into a box, in the colour that is set. */
+export function writeName(to: CanvasRenderingContext2D, name: string, left: number, room: number, y: number) {
+  const text = fitting(name, room - 8, (part) => to.measureText(part).width);
+  to.fillText(text, left + 4, y);
 }
 
 /** As much of a name as is no wider than the room: first without its module, then without what it is a part of. */

@@ -31,8 +31,8 @@ export function RecordSection() {
 
 function Elsewhere() {
   const [isCopied, setCopied] = useState(false);
-  const copy = () => {
-    copyText(COMMAND);
+  const copy = async () => {
+    await copyText(COMMAND);
     setCopied(true);
   };
   return (

@@ -32,23 +32,16 @@ export function kernelFrames(frames: readonly Frame[]): number {
   return first < 3 ? 0 : first;
 }
 
-/** A line of what ran: its frame, how far in it stands, and its share of the samples. */
-export interface Ran {
-  name: string;
-  depth: number;
-  share: number;
-}
-
 /** Most lines of what ran. */
 const MOST = 14;
 
 /** Writes what ran as lines: from the root, a frame that goes on alone gives way to the one below it. */
-export function ranLines(answer: FlameAnswer): Ran[] {
+export function ranLines(answer: FlameAnswer) {
   const [root] = answer.nodes;
-  if (root === undefined || root.total <= 0) return [];
   const below = childrenOf(answer.nodes);
   const totalOf = (at: number) => answer.nodes[at]?.total ?? 0;
-  const lines: Ran[] = [];
+  const lines: { name: string; depth: number; share: number }[] = [];
+  if (root === undefined || root.total <= 0) return lines;
   const visit = (at: number, depth: number) => {
     const node = answer.nodes[at];
     if (node === undefined || lines.length >= MOST) return;

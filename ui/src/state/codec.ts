@@ -43,7 +43,7 @@ function written(text: string, keep: RegExp): string {
 
 const value = (text: string) => written(text, /[/:@$&+=?]/);
 const json = (content: unknown) => written(JSON.stringify(content), /[/:@$&+=?,{}[\]]/);
-const rangeText = (range: Range) => `${range.from_ns}-${range.to_ns}`;
+export const rangeText = (range: Range) => `${range.from_ns}-${range.to_ns}`;
 
 export function encode(state: ViewState): string {
   if (state.trace === "") return "";
@@ -76,7 +76,8 @@ function list(text: string): string[] {
   return items.map(decoded).filter((item) => item !== "");
 }
 
-function readRange(text: string): Range | null {
+/** The part of a trace that a text names: `from-to`, in nanoseconds. */
+export function readRange(text: string): Range | null {
   const match = /^(-?\d{1,16})-(-?\d{1,16})$/.exec(text);
   if (match === null) return null;
   const range = { from_ns: Number(match[1]), to_ns: Number(match[2]) };

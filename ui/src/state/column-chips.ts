@@ -60,14 +60,8 @@ export function canCompare(column: Pick<ColumnInfo, "name" | "unit">): boolean {
   return !DERIVED.test(column.name) && column.unit !== "frames";
 }
 
-export interface Held {
-  /** Chips of columns that the table has. */
-  chips: PageChip[];
-  /** Fields of those that it does not have. */
-  left: PageField[];
-}
-
-export function heldBy(table: TableInfo, chips: readonly PageChip[]): Held {
+/** Chips of columns that the table has, and the fields of those that it does not have. */
+export function heldBy(table: TableInfo, chips: readonly PageChip[]) {
   const held = chips.filter((chip) => columnIn(table, chip.field) !== null);
   return { chips: held, left: chips.filter((chip) => !held.includes(chip)).map(({ field }) => field) };
 }

@@ -84,7 +84,7 @@ function nextTheme(): void {
 }
 
 export function copyLink(): void {
-  copyText(location.href, "The link is copied.");
+  void copyText(location.href, "The link is copied.");
 }
 
 /** The command line that shows the same on another machine, in the words of every shell. */
@@ -99,7 +99,7 @@ export function commandFor(fragment: string, name: string): string {
 }
 
 export function copyCommand(): void {
-  copyText(commandFor(location.hash, store.trace.value?.name ?? ""), "The command is copied.");
+  void copyText(commandFor(location.hash, store.trace.value?.name ?? ""), "The command is copied.");
 }
 
 const command =

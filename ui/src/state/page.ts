@@ -71,10 +71,9 @@ export function toggleTwinOf(graph: string): void {
 export const announced = signal("");
 
 /** Copies a text to the clipboard; `said` is what those who hear the page are told. */
-export function copyText(text: string, said = ""): void {
-  void navigator.clipboard.writeText(text).then(() => {
-    if (said !== "") announced.value = said;
-  });
+export async function copyText(text: string, said = ""): Promise<void> {
+  await navigator.clipboard.writeText(text);
+  if (said !== "") announced.value = said;
 }
 
 /** The lane that was last chosen, with what it is called. */

@@ -92,11 +92,7 @@ export function chipsFor(chips: readonly Chip[], isSame: boolean): { chips: Chip
   return { chips: held, left: [...new Set(left)] };
 }
 
-export function partOf(text: string): Range | null {
-  const found = /^(-?\d{1,16})-(-?\d{1,16})$/.exec(text);
-  const range = { from_ns: Number(found?.[1]), to_ns: Number(found?.[2]) };
-  return found !== null && range.from_ns < range.to_ns ? range : null;
-}
+export { readRange as partOf } from "../../state/codec";
 
 /** A name with what each side had of it. */
 export interface Row {

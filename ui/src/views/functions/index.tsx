@@ -131,9 +131,8 @@ function AllFunctions(props: ViewProps & { question: QuestionInfo }) {
           <Around
             trace={props.trace.id}
             name={settings.focus}
-            byProcess={settings.by_process}
+            settings={settings}
             weight={weight}
-            side={settings.side}
             change={change}
           />
         )}
@@ -229,15 +228,14 @@ const WEIGHT_WORDS: Partial<Record<Weight, string>> = {
 interface AroundProps {
   trace: number;
   name: string;
-  byProcess: boolean;
+  settings: FunctionSettings;
   weight: Weight;
-  side: FunctionSettings["side"];
   change: (change: Partial<FunctionSettings>) => void;
 }
 
 /** Callers or callees of a function, and what else can be done with it. */
-function Around({ trace, name, byProcess, weight, side, change }: AroundProps) {
-  const settings = { ...FLAME_START, weight, by_process: byProcess, focus: name, look: "tree" as const };
+function Around({ trace, name, settings: { by_process, side }, weight, change }: AroundProps) {
+  const settings = { ...FLAME_START, weight, by_process, focus: name, look: "tree" as const };
   const onFocus = (focus: string) => change({ focus });
   // The first entry is what this already shows.
   const acts = entriesOf(name, weight, onFocus).slice(1);
