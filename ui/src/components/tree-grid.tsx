@@ -38,11 +38,12 @@ interface Props {
   label: string;
   columns: GridColumn[];
   /** How the reader arranged the columns, and what takes a change of it. */
-  arranged: Arranged;
+  arranged: Arranged & { sort?: GridSort | null };
   onArrange: (change: Partial<Arranged>) => void;
   rows: GridRow[];
   /** The chosen row, where others follow it; else the table remembers it. */
   selected?: string | null;
+  /** The order of the rows, where it is no part of how they are arranged. */
   sort?: GridSort | null;
   onSort?: (column: string) => void;
   onToggle?: (row: GridRow) => void;
@@ -163,7 +164,7 @@ export function TreeGrid(props: Props) {
       >
         <GridHead
           columns={columns}
-          sort={props.sort}
+          sort={props.sort ?? arranged.sort}
           onSort={props.onSort}
           onWidth={onWidth}
           menu={(column) => orderEntries(props.columns, places, arranged, column, fixed, onArrange)}

@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { CopyButton } from "../../components/button";
-import { type GridRow, type GridSort, TreeGrid } from "../../components/tree-grid";
+import { type GridColumn, type GridRow, type GridSort, TreeGrid } from "../../components/tree-grid";
 import { withSpaces } from "../../lib/columns";
 import { counted } from "../../lib/format";
 import { shown } from "../../lib/safe";
@@ -51,8 +51,15 @@ export function titleOf({ title, unit }: Pick<AnswerColumn, "title" | "unit">): 
   return shown(own.charAt(0).toUpperCase() + own.slice(1));
 }
 
+/** A column of an answer as one of a table; without a width it takes what is left. */
+export function columnOf(column: AnswerColumn, width: number | undefined): GridColumn {
+  const { name, unit, sentence } = column;
+  const made = { id: name, title: titleOf(column), sentence, isNumber: isNumber(unit) };
+  return width === undefined ? made : { ...made, width };
+}
+
 function OneTable({ table, of }: { table: AnswerTable; of: string }) {
-  const { onSort, ...arranging } = useArranged(`${of}.${table.name}`);
+  const arranging = useArranged(`${of}.${table.name}`);
   const { sort } = arranging.arranged;
   const arranged = { ...arranging.arranged, moved: namesFirst(table, arranging.arranged.moved) };
   const rows = useMemo(() => gridRows(table, sort), [table, sort]);
@@ -69,18 +76,12 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
       {table.name !== "" && <h3>{shown(table.name)}</h3>}
       <TreeGrid
         label={table.name === "" ? "Answer" : table.name}
-        columns={table.columns.map((column, at) => ({
-          id: column.name,
-          title: titleOf(column),
-          sentence: column.sentence,
-          isNumber: isNumber(column.unit),
-          ...(at === wideColumn(table) ? {} : { width: widthOf(table, at) }),
-        }))}
-        onArrange={arranging.onArrange}
+        columns={table.columns.map((column, at) =>
+          columnOf(column, at === wideColumn(table) ? undefined : widthOf(table, at)),
+        )}
+        {...arranging}
         arranged={arranged}
         rows={rows}
-        sort={sort}
-        onSort={onSort}
         onEnter={(row) => {
           const asked = commandIn(row.id);
           if (asked !== null) open(asked);

@@ -185,7 +185,6 @@ function FunctionGrid({ found, settings, arranging, onFocus, weight }: GridProps
       columns={columns}
       {...arranging}
       rows={rows}
-      sort={sort}
       selected={selected}
       onSelect={(row) => {
         setClicked(row.id);

@@ -31,7 +31,7 @@ interface Props {
 export function Rows({ trace, table }: Props) {
   const selection = store.selection.value;
   const [turned, setTurned] = useState({ of: "", at: 0 });
-  const { onSort, ...arranging } = useArranged(`rows.${table.name}`);
+  const arranging = useArranged(`rows.${table.name}`);
   const { sort } = arranging.arranged;
   const [selected, setSelected] = useState<string | null>(null);
   const held = heldBy(table, store.columnChips.value);
@@ -68,8 +68,6 @@ export function Rows({ trace, table }: Props) {
               }),
             }))}
             selected={selected}
-            sort={sort}
-            onSort={onSort}
             onSelect={(row) => setSelected(row.id)}
             onEnter={(row) => {
               const time = timeOf(answer, Number(row.id), sort?.column ?? "");

@@ -17,7 +17,7 @@ import { keyOf } from "../../state/threads";
 import { goToSpell, WAITS_ID, withAnchor } from "../../state/waits";
 import type { Answer, QuestionInfo } from "../../wire";
 import { useAsked } from "../asked";
-import { gridRows } from "../asked/answer-tables";
+import { columnOf, gridRows } from "../asked/answer-tables";
 import { Answering, questionOf, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { ChainPanel } from "./chain";
@@ -84,8 +84,7 @@ function WaitsPanel({ trace }: ViewProps) {
 }
 
 function Longest({ trace, question }: { trace: number; question: QuestionInfo }) {
-  const { onSort, ...arranging } = useArranged("waits", LONGEST_FIRST);
-  const { sort } = arranging.arranged;
+  const arranging = useArranged("waits", LONGEST_FIRST);
   const { request, warning } = useAsked(trace, question, { by: "wait", top: MOST });
   const answered = useAnswer(api.ask, request);
   const choose = async (answer: Answer, row: GridRow) => {
@@ -106,16 +105,8 @@ function Longest({ trace, question }: { trace: number; question: QuestionInfo })
           <TreeGrid
             label="Longest waits"
             {...arranging}
-            columns={table.columns.map(({ name, title, unit }) => ({
-              id: name,
-              title,
-              sentence: title,
-              isNumber: unit !== "text",
-              ...(WIDTHS[name] === undefined ? {} : { width: WIDTHS[name] }),
-            }))}
-            rows={gridRows(table, sort)}
-            sort={sort}
-            onSort={onSort}
+            columns={table.columns.map((column) => columnOf(column, WIDTHS[column.name]))}
+            rows={gridRows(table, arranging.arranged.sort)}
             onEnter={(row) => void choose(answer, row)}
             onClick={(row) => void choose(answer, row)}
             empty="No thread waited in this selection."
