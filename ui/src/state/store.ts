@@ -43,7 +43,7 @@ export const trace: ReadonlySignal<TraceInfo | null> = computed(() => {
 /** A range is being drawn: what counts it waits for its end. */
 export const isDragging = signal(false);
 
-let held: Selection = { range: null, chips: [] };
+let held = chips.EVERYTHING;
 /** What panels below the timeline ask with; it stays the same object as long as nothing in it changes. */
 export const selection: ReadonlySignal<Selection> = computed(() => {
   const next = chips.asked(state.value);
@@ -142,11 +142,6 @@ export function toggleGraph(id: string, order: readonly string[] = []): void {
   const place = without.findIndex((one) => order.indexOf(one) > order.indexOf(id));
   if (without.length === shown.length) without.splice(place < 0 ? without.length : place, 0, id);
   update({ graphs: without });
-}
-
-/** What a view or a graph remembers under its id; where the link says nonsense, `read` gives the default. */
-export function setting<T>(id: string, read: (value: unknown) => T): T {
-  return read(settings.value[id]);
 }
 
 /** Remembers something; nothing where the value is undefined. */

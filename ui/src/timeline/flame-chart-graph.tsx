@@ -17,7 +17,7 @@ import type { FlameChartRequest } from "../wire";
 import { chartTip, leftOutText } from "./flame-chart-tip";
 import { usePlot } from "./gestures";
 import { GraphFrame } from "./graph-frame";
-import { plotWidth, tallness } from "./plot-width";
+import { MOST_HEIGHT, plotWidth, tallness } from "./plot-width";
 import { StateKey } from "./state-key";
 import { TwinTable } from "./twin";
 
@@ -26,7 +26,6 @@ const TITLE = "Flame chart";
 const TOP = 26;
 /** Levels that are in sight at first. */
 const LEVELS = 14;
-const MOST_HEIGHT = 640;
 /** Columns of a picture, which the server holds too. */
 const MOST_COLUMNS = 10_000;
 /** Boxes of an answer. */
@@ -55,7 +54,7 @@ export function FlameChartGraph({ trace }: ViewProps) {
   const ref = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLElement>(null);
   const [scroll, setScroll] = useState(0);
-  const of = store.setting(FLAME_CHART_ID, chosen);
+  const of = chosen(store.settings.value[FLAME_CHART_ID]);
   const { window } = store.view.value;
   const columns = Math.min(MOST_COLUMNS, plotWidth.value);
   const request: FlameChartRequest | null =

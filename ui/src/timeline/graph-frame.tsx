@@ -9,6 +9,7 @@ import type { Answered } from "../state/answer";
 import { copyText, toggleTwinOf, twins } from "../state/page";
 import * as store from "../state/store";
 import type { Source } from "../wire";
+import { MOST_HEIGHT } from "./plot-width";
 
 interface Props {
   id: string;
@@ -114,7 +115,7 @@ export function GraphFrame(props: Props) {
           direction="row"
           value={height}
           least={props.least ?? 56}
-          most={640}
+          most={MOST_HEIGHT}
           onChange={onHeight}
         />
       )}

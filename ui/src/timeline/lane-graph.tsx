@@ -15,16 +15,16 @@ import { useAnswer, useLatest } from "../state/answer";
 import { laneChip, slice } from "../state/focus";
 import { learn } from "../state/names";
 import { chosenLane } from "../state/page";
-import { askedOverTime, highlighted } from "../state/selection";
+import { askedOverTime, EVERYTHING, highlighted, lanesRequest } from "../state/selection";
 import * as store from "../state/store";
 import { chainKeys, wakes } from "../state/wakes";
 import type { ViewProps } from "../views/view";
-import type { Lane, LaneKind, LanesRequest, Range, Selection, TimelineRequest } from "../wire";
+import type { Lane, LaneKind, Range, Selection, TimelineRequest } from "../wire";
 import { usePlot } from "./gestures";
 import { GraphFrame } from "./graph-frame";
 import { LaneLabels } from "./lane-labels";
 import { laneTip } from "./lane-tip";
-import { plotWidth, tallness } from "./plot-width";
+import { heightOf, plotWidth, tallness } from "./plot-width";
 import { StateKey } from "./state-key";
 import { LaneTwin, sharesOf } from "./twin";
 
@@ -41,7 +41,6 @@ export interface LanesOf {
 /** Lanes are asked for in steps of so many, as the reader scrolls. */
 const PAGE = 64;
 const NONE: readonly Lane[] = [];
-const EVERYTHING: Selection = { range: null, chips: [] };
 
 /** States with the lanes that they are of. */
 interface Asked {
@@ -54,9 +53,8 @@ async function askStates(request: TimelineRequest, signal: AbortSignal): Promise
 }
 
 function useHeight(of: LanesOf, lanes: number): [number, (height: number) => void] {
-  const saved = store.setting(of.id, (value) => (value as { height?: unknown } | undefined)?.height);
   const natural = Math.max(1, Math.min(lanes === 0 ? of.rows : lanes, of.rows)) * of.row + 30;
-  const height = typeof saved === "number" ? Math.min(640, Math.max(56, saved)) : natural;
+  const height = heightOf(store.settings.value[of.id], natural);
   return [height, (next) => store.setSetting(of.id, { height: next }, `height ${of.id}`)];
 }
 
@@ -65,7 +63,7 @@ function useLanes(of: LanesOf, trace: number) {
   const [limit, setLimit] = useState(PAGE);
   const narrowed = store.selection.value;
   const selection = of.kind === "core" ? { range: narrowed.range, chips: [] } : narrowed;
-  const answered = useAnswer(api.lanes, { trace, kind: of.kind, selection, limit, offset: 0 });
+  const answered = useAnswer(api.lanes, lanesRequest(trace, of.kind, limit, selection));
   // What was there stays in its order until the new order is known.
   const lanes = answered.data?.lanes ?? NONE;
   const total = answered.data?.total ?? 0;
@@ -89,16 +87,9 @@ function usePinned(of: LanesOf, trace: number, lanes: readonly Lane[], isKnown: 
   if (isWanted && !keys.includes(focus.key) && !lanes.some((lane) => lane.key === focus.key)) {
     keys.unshift(focus.key);
   }
-  const request: LanesRequest | null =
-    !isKnown || keys.length === 0
-      ? null
-      : {
-          trace,
-          kind: of.kind,
-          selection: { range: null, chips: [{ ...laneChip(of.kind, 0), values: keys.map(String) }] },
-          limit: keys.length,
-          offset: 0,
-        };
+  const chips = [{ ...laneChip(of.kind, 0), values: keys.map(String) }];
+  const request =
+    isKnown && keys.length > 0 ? lanesRequest(trace, of.kind, keys.length, { range: null, chips }) : null;
   const { data } = useAnswer(api.lanes, request);
   const id = request === null ? "" : keys.join();
   return useMemo(() => {

@@ -13,6 +13,7 @@ import { isSame, ordered, panned, span, toMoment, toPixel, within, zoomed } from
 import { useAnswer } from "../state/answer";
 import { learn } from "../state/names";
 import { announced } from "../state/page";
+import { EVERYTHING } from "../state/selection";
 import * as store from "../state/store";
 
 import type { Opening, SeriesAnswer, SeriesRequest, TraceInfo } from "../wire";
@@ -138,7 +139,7 @@ export function Minimap({ trace, opening }: { trace: TraceInfo; opening: Opening
           range: opening.range,
           buckets: seriesBuckets(width),
           top: TOP,
-          selection: { range: null, chips: [] },
+          selection: EVERYTHING,
         };
   const { data } = useAnswer(api.series, request);
   useEffect(() => {

@@ -97,7 +97,7 @@ function tipOf(one: Segment | null): Tip | null {
 
 export function PathGraph({ trace }: ViewProps) {
   const ref = useRef<HTMLDivElement>(null);
-  const of = store.setting(PATH_ID, chosen);
+  const of = chosen(store.settings.value[PATH_ID]);
   const { window } = store.view.value;
   const scope = `${trace.id} ${of?.tid}`;
   const all = useLatest(askPath, of === null ? null : { trace: trace.id, tid: of.tid, range: null }, scope);

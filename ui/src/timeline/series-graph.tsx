@@ -7,7 +7,7 @@ import { seriesBuckets } from "../lib/buckets";
 import { toggledIn } from "../lib/toggled";
 import { useLatest } from "../state/answer";
 import { learn } from "../state/names";
-import { askedOverTime, highlighted, selected } from "../state/selection";
+import { askedOverTime, EVERYTHING, highlighted, selected } from "../state/selection";
 import * as store from "../state/store";
 import type { ViewProps } from "../views/view";
 import type { Chip, Selection } from "../wire";
@@ -17,7 +17,7 @@ import { GraphFrame } from "./graph-frame";
 import { Legend } from "./legend";
 import { axis, axisText, type Entry, peakOf, type Shape, type Style, shapeOf } from "./model";
 import { askOverTime, type OverTime } from "./over-time";
-import { plotWidth, tallness } from "./plot-width";
+import { heightOf, plotWidth, tallness } from "./plot-width";
 import { paint, summary, swatchOf, tipAt } from "./series-paint";
 import { SeriesTwin } from "./twin";
 
@@ -56,10 +56,7 @@ function readSettings(of: SeriesOf, value: unknown): Settings {
   const saved = savedOf(value);
   const style = of.styles.find((one) => one === saved.style) ?? of.styles[0] ?? "stacked";
   const hidden = Array.isArray(saved.hidden) ? saved.hidden.filter((one) => typeof one === "string") : null;
-  const height =
-    typeof saved.height === "number"
-      ? Math.min(640, Math.max(56, saved.height))
-      : Math.round(of.height * tallness());
+  const height = heightOf(saved, Math.round(of.height * tallness()));
   return { style, hidden, height, whole: saved.whole === true };
 }
 
@@ -78,7 +75,7 @@ function useShapes(of: SeriesOf, settings: Settings, trace: number, width: numbe
       : { trace, kind: of.kind, range: state.window, buckets: seriesBuckets(width), top: of.top, selection };
   const isShares = settings.style === "shares";
   // Shares are of everything, whatever is chosen: the chosen ones are one of them.
-  const all = isShares ? { range: null, chips: [] } : askedOverTime(state);
+  const all = isShares ? EVERYTHING : askedOverTime(state);
   const { chips } = selected(state);
   const chosen = isShares && chips.length > 0 ? { range: null, chips } : highlighted(state);
   const scope = (selection: Selection | null) => JSON.stringify([trace, of.kind, of.top, selection]);
@@ -95,7 +92,7 @@ function useShapes(of: SeriesOf, settings: Settings, trace: number, width: numbe
 
 export function SeriesGraph({ of, trace, opening }: ViewProps & { of: SeriesOf }) {
   const ref = useRef<HTMLDivElement>(null);
-  const settings = store.setting(of.id, (value) => readSettings(of, value));
+  const settings = readSettings(of, store.settings.value[of.id]);
   const change = (next: Partial<Settings>, kind = "") =>
     store.setSetting(of.id, { ...savedOf(store.settings.value[of.id]), ...next }, kind);
   const { whole, marked, base, isHighlight } = useShapes(of, settings, trace.id, plotWidth.value);

@@ -3,13 +3,14 @@
 import { api } from "../../api";
 import { hasRows } from "../../lib/opening";
 import { useAnswer } from "../../state/answer";
+import { EVERYTHING } from "../../state/selection";
 import { sumsOf } from "../../timeline/model";
 import type { Opening, Range, SeriesRequest } from "../../wire";
 
 const BUCKETS = 120;
 
 export function Strip({ trace, opening, range }: { trace: number; opening: Opening; range: Range }) {
-  const selection = { range: null, chips: [] };
+  const selection = EVERYTHING;
   const request: SeriesRequest = { trace, kind: "cpu", range, buckets: BUCKETS, top: 1, selection };
   const hasCpu = hasRows(opening, "context_switch", "cpu_sample");
   const { data } = useAnswer(api.series, hasCpu ? request : null);

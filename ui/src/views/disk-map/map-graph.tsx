@@ -13,6 +13,7 @@ import { askedOverTime } from "../../state/selection";
 import * as store from "../../state/store";
 import { usePlot } from "../../timeline/gestures";
 import { GraphFrame } from "../../timeline/graph-frame";
+import { heightOf } from "../../timeline/plot-width";
 import { TwinTable } from "../../timeline/twin";
 import type { DiskCellRequest, DiskMapAnswer } from "../../wire";
 import { viewRoom } from "../panel";
@@ -65,12 +66,8 @@ function useCellTip(trace: number, map: DiskMapAnswer | null) {
 export function MapGraph({ id, trace, answered }: Props) {
   const ref = useRef<HTMLDivElement>(null);
   const map = answered.data;
-  const height = store.setting(id, (value) => {
-    const saved = (value as { height?: unknown } | null | undefined)?.height;
-    return typeof saved === "number"
-      ? Math.min(640, Math.max(80, saved))
-      : Math.round(Math.min(MOST, Math.max(LEAST, viewRoom() - REST)));
-  });
+  const natural = Math.round(Math.min(MOST, Math.max(LEAST, viewRoom() - REST)));
+  const height = heightOf(store.settings.value[id], natural, 80);
   const find = (ns: number, y: number) =>
     map === null ? null : cellAt(map, ns, 1 - y / Math.max(1, ref.current?.clientHeight ?? 1));
   const tipOf = useCellTip(trace, map);

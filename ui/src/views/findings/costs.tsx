@@ -6,12 +6,7 @@ import { shown } from "../../lib/safe";
 import { goToEvidence } from "../../state/go-to-spot";
 import type { Cost, Opening } from "../../wire";
 
-interface Props {
-  costs: Cost[];
-  opening: Opening;
-}
-
-export function LargestCosts({ costs, opening }: Props) {
+export function LargestCosts({ costs, opening }: { costs: Cost[]; opening: Opening }) {
   return (
     <section class="costs" aria-label="Largest costs">
       <h3>Where the time went</h3>

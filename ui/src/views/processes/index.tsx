@@ -10,6 +10,7 @@ import { shown } from "../../lib/safe";
 import { hasWords } from "../../lib/search-words";
 import { toggled } from "../../lib/toggled";
 import { useAnswer } from "../../state/answer";
+import { EVERYTHING, lanesRequest } from "../../state/selection";
 import * as store from "../../state/store";
 import type { Opening, Range } from "../../wire";
 import { Answering, only } from "../panel";
@@ -49,19 +50,16 @@ function ProcessesPanel({ trace, opening }: ViewProps) {
     trace: trace.id,
     table: "process",
     columns: PROCESS_COLUMNS,
-    selection: { range: null, chips: [] },
+    selection: EVERYTHING,
     sort: { by: "start_ns", descending: false },
     offset: 0,
     limit: MOST,
   };
   const answered = useAnswer(api.rows, request);
   const { range } = store.selection.value;
-  const selection = { range, chips: [] };
   const lanes = useAnswer(
     api.lanes,
-    hasLanes(opening)
-      ? { trace: trace.id, kind: "process" as const, selection, limit: MOST, offset: 0 }
-      : null,
+    hasLanes(opening) ? lanesRequest(trace.id, "process", MOST, { range, chips: [] }) : null,
   ).data?.lanes;
   const cpu = useMemo(() => new Map(lanes?.map((lane) => [lane.key, lane.running_ns])), [lanes]);
   const rows = useMemo(() => {
