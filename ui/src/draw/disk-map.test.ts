@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { map } from "../testing/disk-map-sample";
+import { map } from "../../testing/disk-map-sample";
 import { drawDiskMap } from "./disk-map";
 
 test("a mark is where its time and position are, in the colours of what was done", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { source } from "../../testing/disk-map-sample";
 import type { ChartBox } from "../lib/flame-chart";
-import { source } from "../testing/disk-map-sample";
 import { chartTip, leftOutText } from "./flame-chart-tip";
 
 const window = { from_ns: 0, to_ns: 1e9 };

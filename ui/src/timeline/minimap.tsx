@@ -130,18 +130,11 @@ export function Minimap({ trace, opening }: { trace: TraceInfo; opening: Opening
   const handle = useRef<HTMLDivElement>(null);
   const width = plotWidth.value;
   const hasCpu = hasRows(opening, "context_switch", "cpu_sample");
-  const request: SeriesRequest | null =
-    width === 0 || !(hasCpu || hasRows(opening, "event_count"))
-      ? null
-      : {
-          trace: trace.id,
-          kind: hasCpu ? "cpu" : "events",
-          range: opening.range,
-          buckets: seriesBuckets(width),
-          top: TOP,
-          selection: EVERYTHING,
-        };
-  const { data } = useAnswer(api.series, request);
+  const isAsked = width > 0 && (hasCpu || hasRows(opening, "event_count"));
+  const { range } = opening;
+  const asked = { trace: trace.id, range, buckets: seriesBuckets(width), top: TOP, selection: EVERYTHING };
+  const request: SeriesRequest = { ...asked, kind: hasCpu ? "cpu" : "events" };
+  const { data } = useAnswer(api.series, isAsked ? request : null);
   useEffect(() => {
     if (data !== null) openBusyPart(trace, data);
   }, [data]);
