@@ -13,12 +13,6 @@ export interface Crumb {
   run: () => void;
 }
 
-interface Props {
-  /** What the way is, for those who do not see it. */
-  label: string;
-  crumbs: readonly Crumb[];
-}
-
 /** Pixels of the list's button. */
 const DOTS = 40;
 /** Pixels of a step beside its text: its padding and the sign between two. */
@@ -57,7 +51,8 @@ function useElided(crumbs: readonly Crumb[]) {
   return { line, out: elided(widths, room.width, DOTS) };
 }
 
-export function Crumbs({ label, crumbs }: Props) {
+/** Steps with what the way is called, for those who do not see it. */
+export function Crumbs({ label, crumbs }: { label: string; crumbs: readonly Crumb[] }) {
   const { line, out } = useElided(crumbs);
   const last = crumbs.length - 1;
   const steps = crumbs.map((crumb, at) => ({ ...crumb, at }));

@@ -135,22 +135,18 @@ export function pivotOf(
   limit: number,
   source: PivotAnswer["source"],
 ): PivotAnswer {
-  const all = rows.map(
-    ([value, label, ...measures]): PivotRow => ({
-      value: value ?? null,
-      label: String(label ?? ""),
-      measures,
-    }),
-  );
+  const all = rows.map(([value = null, label, ...measures]): PivotRow => {
+    return { value, label: String(label ?? ""), measures };
+  });
   const rest = all.slice(limit);
+  const sumOf = (some: readonly PivotRow[], label: string): PivotRow => {
+    return { value: null, label, measures: together(some, functions) };
+  };
   return {
     rows: all.slice(0, limit),
     groups: all.length,
-    total: { value: null, label: "all", measures: together(all, functions) },
-    others:
-      rest.length === 0
-        ? null
-        : { value: null, label: `${rest.length} others`, measures: together(rest, functions) },
+    total: sumOf(all, "all"),
+    others: rest.length === 0 ? null : sumOf(rest, `${rest.length} others`),
     source,
   };
 }

@@ -3,6 +3,7 @@
 import type { RefObject } from "preact";
 import { useCallback, useEffect, useRef } from "preact/hooks";
 import { api } from "../api";
+import { useDrag } from "../components/drag";
 import { Canvas } from "../draw/canvas";
 import { colours, HUES, hueOf, rankHues } from "../draw/colours";
 import { drawStacked } from "../draw/series";
@@ -57,15 +58,12 @@ function useHandle(ref: RefObject<HTMLElement | null>, opening: Opening, width: 
 
 /** Dragging the handle moves the window, its edges change it, and anywhere else a new one is drawn. */
 function useMinimapPointer(ref: RefObject<HTMLElement | null>, opening: Opening) {
-  const drag = useRef<{ kind: "move" | "from" | "to" | "new"; x: number; from: number; to: number } | null>(
-    null,
-  );
   const momentAt = (event: PointerEvent) => {
     const box = ref.current?.getBoundingClientRect();
     return box === undefined ? 0 : toMoment(event.clientX - box.left, opening.range, box.width);
   };
-  const onPointerDown = (event: PointerEvent) => {
-    if (event.button !== 0) return;
+  const start = (event: PointerEvent) => {
+    if (event.button !== 0) return null;
     const { window } = store.view.value;
     const at = momentAt(event);
     const width = ref.current?.clientWidth ?? 1;
@@ -73,13 +71,10 @@ function useMinimapPointer(ref: RefObject<HTMLElement | null>, opening: Opening)
     const isIn = at > window.from_ns && at < window.to_ns && span(window) < span(opening.range);
     const edge = (["from", "to"] as const).find((end) => Math.abs(at - window[`${end}_ns`]) < near);
     const kind = edge ?? (isIn ? "move" : "new");
-    const from = kind === "new" ? at : window.from_ns;
-    drag.current = { kind, x: at, from, to: kind === "new" ? at : window.to_ns };
-    ref.current?.setPointerCapture(event.pointerId);
+    const { from_ns, to_ns } = kind === "new" ? { from_ns: at, to_ns: at } : window;
+    return { kind, x: at, from: from_ns, to: to_ns };
   };
-  const onPointerMove = (event: PointerEvent) => {
-    const held = drag.current;
-    if (held === null) return;
+  const move = (event: PointerEvent, held: NonNullable<ReturnType<typeof start>>) => {
     const at = momentAt(event);
     if (held.kind === "move") {
       const by = at - held.x;
@@ -89,10 +84,7 @@ function useMinimapPointer(ref: RefObject<HTMLElement | null>, opening: Opening)
       if (Math.abs(at - other) > span(opening.range) / 2000) store.setWindow(ordered(other, at), "zoom");
     }
   };
-  const onPointerUp = () => {
-    drag.current = null;
-  };
-  return { onPointerDown, onPointerMove, onPointerUp, onPointerCancel: onPointerUp };
+  return useDrag(start, move);
 }
 
 /** Keys of the handle, as those of a slider. */

@@ -56,18 +56,8 @@ export function SeriesTwin({ title, shape }: { title: string; shape: Shape }) {
   );
 }
 
-export interface LaneShares {
-  running: number;
-  ready: number;
-  waiting: number;
-  dpc: number;
-  switches: number;
-  /** What was waited for in most buckets. */
-  reason: string;
-}
-
 /** Shares of a lane over all its buckets. */
-export function sharesOf(data: Timeline, lane: number): LaneShares {
+export function sharesOf(data: Timeline, lane: number) {
   const { buckets } = data.header;
   const reasons = new Array<number>(WAITS.length).fill(0);
   const sum = (name: string) => {
@@ -89,6 +79,7 @@ export function sharesOf(data: Timeline, lane: number): LaneShares {
     waiting: sum("waiting") / whole,
     dpc: sum("dpc") / whole,
     switches: sum("switches"),
+    // What was waited for in most buckets.
     reason: (reasons[most] ?? 0) > 0 ? (WAITS[most] ?? "unknown") : "",
   };
 }
@@ -96,7 +87,7 @@ export function sharesOf(data: Timeline, lane: number): LaneShares {
 interface LaneRow {
   lane: Lane;
   /** Nothing for a lane that the data does not have. */
-  shares: LaneShares | null;
+  shares: ReturnType<typeof sharesOf> | null;
 }
 
 interface LaneTwinProps {
@@ -121,24 +112,27 @@ export function LaneTwin({ title, lanes, data, first, isCore, onChoose }: LaneTw
     is: "number",
     cell: ({ shares }) => (shares === null ? "–" : percent(shares[of])),
   });
-  const name: TableColumn<LaneRow> = {
-    title: isCore ? "Core" : "Lane",
-    is: "name",
-    cell: ({ lane }) => <Button text={shown(lane.label)} class="link" onClick={() => onChoose(lane)} />,
-  };
-  const reason: TableColumn<LaneRow> = {
-    title: "Waits most for",
-    cell: ({ shares }) => shares?.reason ?? "",
-  };
-  const states = isCore
+  const states: TableColumn<LaneRow>[] = isCore
     ? [share("DPC and ISR", "dpc")]
-    : [share("Ready", "ready"), share("Waiting", "waiting"), reason];
+    : [
+        share("Ready", "ready"),
+        share("Waiting", "waiting"),
+        { title: "Waits most for", cell: ({ shares }) => shares?.reason ?? "" },
+      ];
   return (
     <TwinTable
       label={title}
-      columns={[name, share("Running", "running"), ...states]}
       rows={lanes.map((lane) => ({ lane, shares: sharesAt(lane) }))}
       idOf={({ lane }) => lane.key}
+      columns={[
+        {
+          title: isCore ? "Core" : "Lane",
+          is: "name",
+          cell: ({ lane }) => <Button text={shown(lane.label)} class="link" onClick={() => onChoose(lane)} />,
+        },
+        share("Running", "running"),
+        ...states,
+      ]}
     />
   );
 }

@@ -15,7 +15,7 @@ import { usePlot } from "../../timeline/gestures";
 import { GraphFrame } from "../../timeline/graph-frame";
 import { heightOf } from "../../timeline/plot-width";
 import { TwinTable } from "../../timeline/twin";
-import type { DiskCellRequest, DiskMapAnswer } from "../../wire";
+import type { DiskMapAnswer } from "../../wire";
 import { viewRoom } from "../panel";
 import { cellAt, cellTip, type MapCell, slices } from "./model";
 
@@ -37,18 +37,9 @@ const SLICES = 60;
 /** The tooltip of the cell under the pointer, which gets more lines when the answer arrives. */
 function useCellTip(trace: number, map: DiskMapAnswer | null) {
   const [cell, setCell] = useState<MapCell | null>(null);
-  const request: DiskCellRequest | null =
-    cell === null || map === null
-      ? null
-      : {
-          trace,
-          disk: map.disk,
-          range: cell.range,
-          offset_from: cell.offset_from,
-          offset_to: cell.offset_to,
-          selection: askedOverTime(store.view.value),
-          limit: FILES,
-        };
+  const place = cell && { range: cell.range, offset_from: cell.offset_from, offset_to: cell.offset_to };
+  const selection = askedOverTime(store.view.value);
+  const request = place && map && { trace, disk: map.disk, ...place, selection, limit: FILES };
   const { data, isBusy } = useAnswer(api.diskCell, request, REST_MS);
   const answer = isBusy ? null : data;
   useEffect(() => {
