@@ -2,56 +2,13 @@
 
 import { signal } from "@preact/signals";
 import { readTimeline, type Timeline } from "./lib/arrow";
-import type {
-  Answer,
-  AskRequest,
-  DiskCellAnswer,
-  DiskCellRequest,
-  DiskMapAnswer,
-  DiskMapRequest,
-  ExplainAnswer,
-  ExplainRequest,
-  Failure,
-  FindingsAnswer,
-  FindingsRequest,
-  FlameAnswer,
-  FlameChartAnswer,
-  FlameChartRequest,
-  FlameRequest,
-  Info,
-  LanesAnswer,
-  LanesRequest,
-  ModulesAnswer,
-  ModulesRequest,
-  Moment,
-  MomentRequest,
-  PivotAnswer,
-  PivotRequest,
-  PivotSeriesAnswer,
-  PivotSeriesRequest,
-  RecordAnswer,
-  RecordRequest,
-  RowsAnswer,
-  RowsRequest,
-  Schema,
-  SearchAnswer,
-  SearchRequest,
-  SeriesAnswer,
-  SeriesRequest,
-  Source,
-  SqlRequest,
-  StackAnswer,
-  StackRequest,
-  SymbolsAnswer,
-  SymbolsRequest,
-  TimelineRequest,
-} from "./wire";
+import type * as wire from "./wire";
 
 /** Why there is no answer. */
 export class AskError extends Error {
-  readonly failure: Failure;
+  readonly failure: wire.Failure;
 
-  constructor(failure: Failure) {
+  constructor(failure: wire.Failure) {
     super(failure.message);
     this.failure = failure;
   }
@@ -61,10 +18,8 @@ export class AskError extends Error {
 export const traffic = {
   requests: signal(0),
   running: signal(0),
-  bytes: signal(0),
   /** Milliseconds that the last answer took on the server. */
   took: signal<number | null>(null),
-  rowsRead: signal(0),
   /** Whether the server does not answer. */
   isLost: signal(false),
   /** The extract that is shown was removed or moved. */
@@ -102,13 +57,17 @@ function lost(): AskError {
   });
 }
 
+function illegible(status: number): AskError {
+  return new AskError({ code: "internal", message: `The server answered ${status}.`, hint: null });
+}
+
 /** Counts a failure after which the server opens, or opened, another extract. */
-export function countReplaced(failure: Failure): void {
+export function countReplaced(failure: wire.Failure): void {
   if (failure.code === "replaced" || failure.code === "not_ready") traffic.replaced.value += 1;
 }
 
 /** Each panel would say the same two lines about the file; that it is gone is said once, above all of them. */
-export function goneOr(failure: Failure, path: string): Failure {
+export function goneOr(failure: wire.Failure, path: string): wire.Failure {
   if (path.endsWith("open") || !/cannot open [^\n]+\.etwx[:\\/]/.test(failure.message)) return failure;
   traffic.isGone.value = true;
   return { code: "gone", message: "The extract is gone.", hint: null };
@@ -123,11 +82,11 @@ async function failed(response: Response, path: string): Promise<AskError> {
     });
   }
   try {
-    const failure = (await response.json()) as Failure;
+    const failure = (await response.json()) as wire.Failure;
     countReplaced(failure);
     return new AskError(goneOr(failure, path));
   } catch {
-    return new AskError({ code: "internal", message: `The server answered ${response.status}.`, hint: null });
+    return illegible(response.status);
   }
 }
 
@@ -157,23 +116,15 @@ async function send(path: string, body: BodyInit | null, signal?: AbortSignal): 
   }
 }
 
-function note(source: Source | undefined, size: number): void {
-  traffic.bytes.value += size;
-  if (source === undefined) return;
-  traffic.took.value = source.took_ms;
-  traffic.rowsRead.value += source.rows_read;
-}
-
 async function asked<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
   const response = await send(path, body === null ? null : JSON.stringify(body), signal);
-  const text = await response.text();
-  const answer = JSON.parse(text) as T & { source?: Source };
-  note(answer.source, text.length);
+  const answer = (await response.json()) as T & { source?: wire.Source };
+  traffic.took.value = answer.source?.took_ms ?? traffic.took.value;
   return answer;
 }
 
 /** Sends a file that the page has; `onProgress` gets the share that was sent, 0 to 1. */
-function upload(file: File, onProgress: (done: number) => void): Promise<Info> {
+function upload(file: File, onProgress: (done: number) => void): Promise<wire.Info> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("POST", `api/v1/upload?name=${encodeURIComponent(file.name)}`);
@@ -183,67 +134,66 @@ function upload(file: File, onProgress: (done: number) => void): Promise<Info> {
     request.onerror = () => reject(lost());
     request.onload = () => {
       try {
-        const answer = JSON.parse(request.responseText) as Info & Failure;
+        const answer = JSON.parse(request.responseText) as wire.Info & wire.Failure;
         if (request.status < 400) resolve(answer);
         else reject(new AskError(answer));
       } catch {
-        reject(
-          new AskError({ code: "internal", message: `The server answered ${request.status}.`, hint: null }),
-        );
+        reject(illegible(request.status));
       }
     };
     request.send(file);
   });
 }
 
-async function timeline(request: TimelineRequest, signal?: AbortSignal): Promise<Timeline> {
+async function timeline(request: wire.TimelineRequest, signal?: AbortSignal): Promise<Timeline> {
   const response = await send("timeline", JSON.stringify(request), signal);
-  const body = await response.arrayBuffer();
-  const answer = readTimeline(body);
-  note(answer.header.source, body.byteLength);
+  const answer = readTimeline(await response.arrayBuffer());
+  traffic.took.value = answer.header.source.took_ms;
   return answer;
 }
 
+/** What a route answers to a request; the signal ends it. */
+const route =
+  <R, A>(path: string) =>
+  (request: R, signal?: AbortSignal) =>
+    asked<A>(path, request, signal);
+
+/** A route whose request says nothing. */
+const step =
+  <A>(path: string) =>
+  () =>
+    asked<A>(path, {});
+
 /** One function for each thing that can be asked. All throw [`AskError`]. */
 export const api = {
-  info: (signal?: AbortSignal) => asked<Info>("info", null, signal),
-  schema: (signal?: AbortSignal) => asked<Schema>("schema", null, signal),
-  open: (path: string) => asked<Info>("open", { path }),
-  demo: () => asked<Info>("demo", {}),
+  info: (signal?: AbortSignal) => asked<wire.Info>("info", null, signal),
+  schema: (signal?: AbortSignal) => asked<wire.Schema>("schema", null, signal),
+  open: (path: string) => asked<wire.Info>("open", { path }),
+  demo: step<wire.Info>("demo"),
   upload,
-  record: () => asked<RecordAnswer>("record", {}),
-  recordStart: (request: RecordRequest) => asked<RecordAnswer>("record/start", request),
-  recordMark: (text: string) => asked<RecordAnswer>("record/mark", { text }),
-  recordStop: () => asked<RecordAnswer>("record/stop", {}),
-  recordCancel: () => asked<RecordAnswer>("record/cancel", {}),
-  symbols: () => asked<SymbolsAnswer>("symbols", {}),
-  symbolsLoad: (request: SymbolsRequest) => asked<SymbolsAnswer>("symbols/load", request),
-  symbolsCancel: () => asked<SymbolsAnswer>("symbols/cancel", {}),
-  lanes: (request: LanesRequest, signal?: AbortSignal) => asked<LanesAnswer>("lanes", request, signal),
+  record: step<wire.RecordAnswer>("record"),
+  recordStart: route<wire.RecordRequest, wire.RecordAnswer>("record/start"),
+  recordMark: (text: string) => asked<wire.RecordAnswer>("record/mark", { text }),
+  recordStop: step<wire.RecordAnswer>("record/stop"),
+  recordCancel: step<wire.RecordAnswer>("record/cancel"),
+  symbols: step<wire.SymbolsAnswer>("symbols"),
+  symbolsLoad: route<wire.SymbolsRequest, wire.SymbolsAnswer>("symbols/load"),
+  symbolsCancel: step<wire.SymbolsAnswer>("symbols/cancel"),
+  lanes: route<wire.LanesRequest, wire.LanesAnswer>("lanes"),
   timeline,
-  series: (request: SeriesRequest, signal?: AbortSignal) => asked<SeriesAnswer>("series", request, signal),
-  moment: (request: MomentRequest, signal?: AbortSignal) => asked<Moment>("moment", request, signal),
-  flame: (request: FlameRequest, signal?: AbortSignal) => asked<FlameAnswer>("flame", request, signal),
-  flameChart: (request: FlameChartRequest, signal?: AbortSignal) =>
-    asked<FlameChartAnswer>("flame_chart", request, signal),
-  stack: (request: StackRequest, signal?: AbortSignal) => asked<StackAnswer>("stack", request, signal),
-  pivot: (request: PivotRequest, signal?: AbortSignal) => asked<PivotAnswer>("pivot", request, signal),
-  pivotSeries: (request: PivotSeriesRequest, signal?: AbortSignal) =>
-    asked<PivotSeriesAnswer>("pivot_series", request, signal),
-  diskMap: (request: DiskMapRequest, signal?: AbortSignal) =>
-    asked<DiskMapAnswer>("disk_map", request, signal),
-  diskCell: (request: DiskCellRequest, signal?: AbortSignal) =>
-    asked<DiskCellAnswer>("disk_cell", request, signal),
-  modules: (request: ModulesRequest, signal?: AbortSignal) =>
-    asked<ModulesAnswer>("modules", request, signal),
-  rows: (request: RowsRequest, signal?: AbortSignal) => asked<RowsAnswer>("rows", request, signal),
-  search: (request: SearchRequest, signal?: AbortSignal) => asked<SearchAnswer>("search", request, signal),
-  ask: (request: AskRequest, signal?: AbortSignal) => asked<Answer>("ask", request, signal),
-  explain: (request: ExplainRequest, signal?: AbortSignal) =>
-    asked<ExplainAnswer>("explain", request, signal),
-  findings: (request: FindingsRequest, signal?: AbortSignal) =>
-    asked<FindingsAnswer>("findings", request, signal),
-  sql: (request: SqlRequest, signal?: AbortSignal) => asked<Answer>("sql", request, signal),
+  series: route<wire.SeriesRequest, wire.SeriesAnswer>("series"),
+  moment: route<wire.MomentRequest, wire.Moment>("moment"),
+  flame: route<wire.FlameRequest, wire.FlameAnswer>("flame"),
+  flameChart: route<wire.FlameChartRequest, wire.FlameChartAnswer>("flame_chart"),
+  pivot: route<wire.PivotRequest, wire.PivotAnswer>("pivot"),
+  pivotSeries: route<wire.PivotSeriesRequest, wire.PivotSeriesAnswer>("pivot_series"),
+  diskMap: route<wire.DiskMapRequest, wire.DiskMapAnswer>("disk_map"),
+  diskCell: route<wire.DiskCellRequest, wire.DiskCellAnswer>("disk_cell"),
+  modules: route<wire.ModulesRequest, wire.ModulesAnswer>("modules"),
+  rows: route<wire.RowsRequest, wire.RowsAnswer>("rows"),
+  search: route<wire.SearchRequest, wire.SearchAnswer>("search"),
+  ask: route<wire.AskRequest, wire.Answer>("ask"),
+  explain: route<wire.ExplainRequest, wire.ExplainAnswer>("explain"),
+  findings: route<wire.FindingsRequest, wire.FindingsAnswer>("findings"),
+  sql: route<wire.SqlRequest, wire.Answer>("sql"),
 };
-
-export type Api = typeof api;

@@ -2,6 +2,7 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { elided } from "../lib/elide";
+import { Button } from "./button";
 import { Menu } from "./menu";
 
 export interface Crumb {
@@ -10,12 +11,6 @@ export interface Crumb {
   title: string;
   /** Goes there. */
   run: () => void;
-}
-
-interface Props {
-  /** What the way is, for those who do not see it. */
-  label: string;
-  crumbs: readonly Crumb[];
 }
 
 /** Pixels of the list's button. */
@@ -56,16 +51,15 @@ function useElided(crumbs: readonly Crumb[]) {
   return { line, out: elided(widths, room.width, DOTS) };
 }
 
-export function Crumbs({ label, crumbs }: Props) {
+/** Steps with what the way is called, for those who do not see it. */
+export function Crumbs({ label, crumbs }: { label: string; crumbs: readonly Crumb[] }) {
   const { line, out } = useElided(crumbs);
   const last = crumbs.length - 1;
   const steps = crumbs.map((crumb, at) => ({ ...crumb, at }));
   const item = ({ text, title, run, at }: (typeof steps)[number]) => (
     <li key={at} class="crumb">
       {/* The last one stays a button, so that readers who go back by keyboard keep the focus. */}
-      <button type="button" title={title} aria-current={at === last ? "step" : undefined} onClick={run}>
-        {text}
-      </button>
+      <Button text={text} title={title} aria-current={at === last ? "step" : undefined} onClick={run} />
     </li>
   );
   const hidden = steps.slice(out.from, out.to);

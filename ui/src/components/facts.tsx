@@ -1,6 +1,4 @@
-// Facts about one thing, below each other, and the cross that puts them away.
-
-import { Icon } from "./icon";
+// Facts about one thing, below each other.
 
 /** A fact in a list of facts; `exact` is its full form, for those who point at it. */
 export function Fact({ title, text, exact }: { title: string; text: string; exact?: string }) {
@@ -9,14 +7,5 @@ export function Fact({ title, text, exact }: { title: string; text: string; exac
       <dt>{title}</dt>
       <dd title={exact}>{text}</dd>
     </>
-  );
-}
-
-/** A cross in the corner. */
-export function Close({ what, run }: { what: string; run: () => void }) {
-  return (
-    <button type="button" class="quiet inspector-close" title={what} aria-label={what} onClick={run}>
-      <Icon name="close" />
-    </button>
   );
 }

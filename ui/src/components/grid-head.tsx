@@ -2,6 +2,7 @@
 // and arrows go from one to the next; with Alt they change the width.
 
 import { useRef, useState } from "preact/hooks";
+import { useDrag } from "./drag";
 import { type MenuEntry, openMenuAt } from "./menu";
 
 export interface GridColumn {
@@ -13,6 +14,10 @@ export interface GridColumn {
   isNumber?: boolean;
   /** Pixels; the first column takes what is left. */
   width?: number;
+}
+
+export function numberColumn(id: string, title: string, width: number, sentence: string): GridColumn {
+  return { id, title, sentence, isNumber: true, width };
 }
 
 export interface GridSort {
@@ -105,31 +110,14 @@ interface TitleProps {
 
 /** The right edge of a title: a drag makes the column wider or narrower, a double click as wide as it was. */
 function Edge({ onWidth }: Pick<TitleProps, "onWidth">) {
-  const drag = useRef<{ x: number; width: number } | null>(null);
-  const onPointerDown = (event: PointerEvent) => {
-    const edge = event.currentTarget as HTMLElement;
-    drag.current = { x: event.clientX, width: edge.parentElement?.clientWidth ?? FIRST };
-    edge.setPointerCapture(event.pointerId);
-    event.preventDefault();
-  };
-  const onPointerMove = (event: PointerEvent) => {
-    if (drag.current === null) return;
-    onWidth(Math.max(LEAST, drag.current.width + event.clientX - drag.current.x));
-  };
-  const onPointerUp = () => {
-    drag.current = null;
-  };
-  return (
-    <span
-      class="grid-edge"
-      aria-hidden="true"
-      onPointerDown={onPointerDown}
-      onPointerMove={onPointerMove}
-      onPointerUp={onPointerUp}
-      onPointerCancel={onPointerUp}
-      onDblClick={() => onWidth(null)}
-    />
+  const drag = useDrag(
+    (event, edge) => {
+      event.preventDefault();
+      return { x: event.clientX, width: edge.parentElement?.clientWidth ?? FIRST };
+    },
+    (event, held) => onWidth(Math.max(LEAST, held.width + event.clientX - held.x)),
   );
+  return <span class="grid-edge" {...drag} onDblClick={() => onWidth(null)} aria-hidden="true" />;
 }
 
 function Title({ column, sort, onSort, isStop, onVisit, onWidth, onMenu }: TitleProps) {

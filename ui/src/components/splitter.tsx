@@ -1,6 +1,6 @@
 // A border between two parts that can be moved with the pointer and with the keyboard.
 
-import { useRef } from "preact/hooks";
+import { useDrag } from "./drag";
 
 interface Props {
   label: string;
@@ -18,10 +18,13 @@ interface Props {
 const STEP = 16;
 
 export function Splitter({ label, direction, value, least, most, perPixel = 1, onChange }: Props) {
-  const drag = useRef<{ at: number; value: number; by: number } | null>(null);
   const byPixel = () => (typeof perPixel === "number" ? perPixel : perPixel());
   const place = (event: PointerEvent) => (direction === "row" ? event.clientY : event.clientX);
   const change = (next: number) => onChange(Math.round(Math.min(most, Math.max(least, next))));
+  const drag = useDrag(
+    (event) => ({ at: place(event), value, by: byPixel() }),
+    (event, held) => change(held.value + (place(event) - held.at) * held.by),
+  );
   const onKeyDown = (event: KeyboardEvent) => {
     const back = direction === "row" ? "ArrowUp" : "ArrowLeft";
     const on = direction === "row" ? "ArrowDown" : "ArrowRight";
@@ -48,17 +51,7 @@ export function Splitter({ label, direction, value, least, most, perPixel = 1, o
       aria-valuemin={least}
       aria-valuemax={most}
       onKeyDown={onKeyDown}
-      onPointerDown={(event) => {
-        event.currentTarget.setPointerCapture(event.pointerId);
-        drag.current = { at: place(event), value, by: byPixel() };
-      }}
-      onPointerMove={(event) => {
-        const held = drag.current;
-        if (held !== null) change(held.value + (place(event) - held.at) * held.by);
-      }}
-      onPointerUp={() => {
-        drag.current = null;
-      }}
+      {...drag}
     />
   );
 }

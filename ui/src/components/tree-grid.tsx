@@ -2,6 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { copyText } from "../state/page";
+import { Button } from "./button";
 import { type GridColumn, GridHead, type GridSort, leastWidth, widthOf } from "./grid-head";
 import { type Arranged, orderEntries, placesOf } from "./grid-order";
 import { type MenuEntry, openMenuAt } from "./menu";
@@ -36,10 +38,12 @@ interface Props {
   label: string;
   columns: GridColumn[];
   /** How the reader arranged the columns, and what takes a change of it. */
-  arranged: Arranged;
+  arranged: Arranged & { sort?: GridSort | null };
   onArrange: (change: Partial<Arranged>) => void;
   rows: GridRow[];
+  /** The chosen row, where others follow it; else the table remembers it. */
   selected?: string | null;
+  /** The order of the rows, where it is no part of how they are arranged. */
   sort?: GridSort | null;
   onSort?: (column: string) => void;
   onToggle?: (row: GridRow) => void;
@@ -81,7 +85,13 @@ export function TreeGrid(props: Props) {
   const [name] = useState(() => `grid${++grids}`);
   const body = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState({ top: 0, height: 400 });
-  const active = rows.findIndex((row) => row.id === props.selected);
+  const [own, setOwn] = useState<string | null>(null);
+  const { selected = own } = props;
+  const active = rows.findIndex((row) => row.id === selected);
+  const onSelect = (row: GridRow) => {
+    setOwn(row.id);
+    props.onSelect?.(row);
+  };
   const measure = () => {
     const { scrollTop, clientHeight } = body.current ?? { scrollTop: 0, clientHeight: 0 };
     setSeen({ top: scrollTop, height: clientHeight });
@@ -102,7 +112,7 @@ export function TreeGrid(props: Props) {
   const select = (index: number) => {
     const row = rows[Math.max(0, Math.min(rows.length - 1, index))];
     if (!row) return;
-    props.onSelect?.(row);
+    onSelect(row);
     keepInSight(body.current, rows.indexOf(row));
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -118,7 +128,7 @@ export function TreeGrid(props: Props) {
     };
     const step = steps[event.key];
     if (event.ctrlKey && event.key === "c" && row !== undefined && getSelection()?.isCollapsed !== false) {
-      void navigator.clipboard.writeText(gridText([row]));
+      void copyText(gridText([row]));
       return;
     }
     if (row !== undefined && (event.key === "ContextMenu" || (event.shiftKey && event.key === "F10"))) {
@@ -154,7 +164,7 @@ export function TreeGrid(props: Props) {
       >
         <GridHead
           columns={columns}
-          sort={props.sort}
+          sort={props.sort ?? arranged.sort}
           onSort={props.onSort}
           onWidth={onWidth}
           menu={(column) => orderEntries(props.columns, places, arranged, column, fixed, onArrange)}
@@ -173,7 +183,7 @@ export function TreeGrid(props: Props) {
               columns={columns}
               places={places}
               isSelected={first + at === active}
-              props={props}
+              props={{ ...props, onSelect }}
             />
           ))}
         </div>
@@ -265,16 +275,14 @@ function Handle({ row, onToggle }: { row: GridRow; onToggle: (row: GridRow) => v
     onToggle(row);
   };
   return (
-    <button
-      type="button"
+    <Button
+      text={row.isOpen ? "▾" : "▸"}
       tabIndex={-1}
       class="grid-handle"
       style={indent}
       aria-label={row.isOpen ? "Close" : "Open"}
       onClick={toggle}
-    >
-      {row.isOpen ? "▾" : "▸"}
-    </button>
+    />
   );
 }
 

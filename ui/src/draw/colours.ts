@@ -3,33 +3,41 @@
 import { signal } from "@preact/signals";
 import { WAITS } from "../wire";
 
-export interface FlameColours {
+/** Custom properties of the colours that stand for one thing each. */
+export const TOKENS = {
+  ink: "ink",
+  muted: "ink-soft",
+  line: "line",
+  faint: "line-faint",
+  surface: "surface",
+  focus: "focus",
+  running: "running",
+  ready: "ready",
+  dpc: "dpc",
+  other: "series-other",
+  idle: "idle",
+  system: "series-system",
+  chosen: "chosen",
+  read: "read",
+  write: "write",
+};
+const FLAME_TOKENS = {
+  root: "flame-root",
+  process: "flame-process",
+  tag: "flame-tag",
+  unnamed: "flame-unnamed",
+  text: "flame-text",
+  marked: "mark",
+};
+
+type Named<T> = Record<keyof T, string>;
+
+export interface FlameColours extends Named<typeof FLAME_TOKENS> {
   /** By module: frames of one module have one colour. */
   frames: string[];
-  root: string;
-  process: string;
-  tag: string;
-  unnamed: string;
-  text: string;
-  marked: string;
 }
 
-export interface Colours {
-  ink: string;
-  muted: string;
-  line: string;
-  faint: string;
-  surface: string;
-  focus: string;
-  running: string;
-  ready: string;
-  dpc: string;
-  other: string;
-  idle: string;
-  system: string;
-  chosen: string;
-  read: string;
-  write: string;
+export interface Colours extends Named<typeof TOKENS> {
   /** By place in `WAITS`. */
   waits: string[];
   series: string[];
@@ -52,33 +60,16 @@ export function colours(): Colours {
   if (cached !== null && cachedAt === themeChanges.value) return cached;
   const style = getComputedStyle(document.documentElement);
   const token = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const named = <T extends object>(tokens: T) =>
+    Object.fromEntries(Object.entries(tokens).map(([name, of]) => [name, token(of)])) as Named<T>;
   cachedAt = themeChanges.value;
   cached = {
-    ink: token("ink"),
-    muted: token("ink-soft"),
-    line: token("line"),
-    faint: token("line-faint"),
-    surface: token("surface"),
-    focus: token("focus"),
-    running: token("running"),
-    ready: token("ready"),
-    dpc: token("dpc"),
-    other: token("series-other"),
-    idle: token("idle"),
-    system: token("series-system"),
-    chosen: token("chosen"),
-    read: token("read"),
-    write: token("write"),
+    ...named(TOKENS),
     waits: WAITS.map((wait) => token(`wait-${wait}`)),
     series: Array.from({ length: HUES }, (_, at) => token(`series-${at + 1}`)),
     flame: {
       frames: Array.from({ length: FLAME_HUES }, (_, at) => token(`flame-${at}`)),
-      root: token("flame-root"),
-      process: token("flame-process"),
-      tag: token("flame-tag"),
-      unnamed: token("flame-unnamed"),
-      text: token("flame-text"),
-      marked: token("mark"),
+      ...named(FLAME_TOKENS),
     },
     font: `${token("text-small")} ${token("font")}`,
   };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { map } from "../../testing/disk-map-sample";
 import { drawDiskMap } from "./disk-map";
-import { map } from "./disk-map-sample";
 
 test("a mark is where its time and position are, in the colours of what was done", () => {
   const filled: [string, number, number, number, number][] = [];

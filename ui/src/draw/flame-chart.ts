@@ -4,7 +4,7 @@ import { type ChartBox, isState } from "../lib/flame-chart";
 import { toPixel } from "../lib/scale";
 import type { Range } from "../wire";
 import type { Colours } from "./colours";
-import { colourOf, fitting } from "./flame";
+import { colourOf, writeName } from "./flame";
 import { toneOf } from "./state-tone";
 
 /** Pixels of a level. */
@@ -47,8 +47,7 @@ export function drawChart(
       to.fillRect(left, y, wide, ROW - 1);
       if (wide <= NAMED) continue;
       to.fillStyle = isState(box) ? tones.surface : tones.flame.text;
-      const text = fitting(box.text, wide - 8, (part) => to.measureText(part).width);
-      to.fillText(text, left + 4, y + ROW / 2);
+      writeName(to, box.text, left, wide, y + ROW / 2);
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import type { Layout } from "../lib/flame-layout";
 import { headOf } from "../lib/frame-name";
+import { firstPlace } from "../lib/halving";
 import type { FlameAnswer } from "../wire";
 import type { Colours, FlameColours } from "./colours";
 
@@ -95,7 +96,10 @@ export function drawFlame(
         to.fillRect(left, y, Math.max(1, right - left - 0.5), LEVEL - 1);
         to.globalAlpha = 1;
       }
-      if (right - left > NAMED) write(to, name, left, right, y, colours.flame.text);
+      if (right - left > NAMED) {
+        to.fillStyle = colours.flame.text;
+        writeName(to, name, left, right - left, y + LEVEL / 2);
+      }
       if (at === sight.active) {
         to.globalAlpha = 1;
         to.strokeStyle = colours.focus;
@@ -107,22 +111,10 @@ export function drawFlame(
   to.globalAlpha = 1;
 }
 
-/** The beginning of a name that fits; methods without their module first where room is short. */
-function write(
-  to: CanvasRenderingContext2D,
-  name: string,
-  left: number,
-  right: number,
-  y: number,
-  text: string,
-) {
-  const room = right - left - 8;
-  to.fillStyle = text;
-  to.fillText(
-    fitting(name, room, (part) => to.measureText(part).width),
-    left + 4,
-    y + LEVEL / 2,
-  );
+/** Writes the beginning of a name that fits into a box, in the colour that is set. */
+export function writeName(to: CanvasRenderingContext2D, name: string, left: number, room: number, y: number) {
+  const text = fitting(name, room - 8, (part) => to.measureText(part).width);
+  to.fillText(text, left + 4, y);
 }
 
 /** As much of a name as is no wider than the room: first without its module, then without what it is a part of. */
@@ -132,11 +124,6 @@ export function fitting(name: string, room: number, widthOf: (text: string) => n
   if (method !== name && widthOf(method) <= room) return method;
   const own = method.slice(headOf(method));
   if (own !== method && widthOf(`…${own}`) <= room) return `…${own}`;
-  let [low, high] = [0, own.length];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (widthOf(`${own.slice(0, middle)}…`) <= room) low = middle;
-    else high = middle - 1;
-  }
-  return low < 2 ? "" : `${own.slice(0, low)}…`;
+  const length = firstPlace(own.length, (at) => widthOf(`${own.slice(0, at + 1)}…`) > room);
+  return length < 2 ? "" : `${own.slice(0, length)}…`;
 }

@@ -1,10 +1,9 @@
 // States of lanes over time: a column for each bucket, as high as its share; rectangles of one colour together.
 
 import type { Timeline } from "../lib/arrow";
-import { visible } from "../lib/buckets";
-import { toPixel } from "../lib/scale";
 import type { Range } from "../wire";
 import type { Colours } from "./colours";
+import { edges } from "./edges";
 
 export interface LaneSight {
   window: Range;
@@ -65,22 +64,29 @@ function stolenHeights(most: number): Float64Array {
   return heights(most, 0).map((high, share) => (share / 255 < LEAST_STOLEN ? 0 : high));
 }
 
-/** Edges of buckets on whole pixels, so that columns neither overlap nor leave gaps. */
-function edges(data: Timeline, sight: LaneSight): { first: number; last: number; x: Int32Array } {
+/** Takes a bucket of a lane: where it is in the columns, its left edge and width, and the foot of the lane. */
+type Visit = (at: number, left: number, wide: number, foot: number) => void;
+
+/** Goes through what is in the picture of so many lanes. */
+function eachPlace(data: Timeline, lanes: number, sight: LaneSight, height: number, visit: Visit): void {
   const { range, buckets } = data.header;
-  const [first, last] = visible(range, buckets, sight.window);
-  const wide = (range.to_ns - range.from_ns) / Math.max(1, buckets);
-  const x = new Int32Array(Math.max(0, last - first) + 1);
-  for (let at = 0; at < x.length; at++) {
-    x[at] = Math.round(toPixel(range.from_ns + (first + at) * wide, sight.window, sight.width));
+  const { first, last, x } = edges({ ...sight, range, buckets });
+  const bottom = Math.min(lanes, Math.ceil((height - sight.top) / sight.row));
+  for (let lane = Math.max(0, Math.floor(-sight.top / sight.row)); lane < bottom; lane++) {
+    const foot = sight.top + (lane + 1) * sight.row - GAP;
+    for (let bucket = first; bucket < last; bucket++) {
+      const left = x[bucket - first] ?? 0;
+      const wide = Math.max(1, (x[bucket - first + 1] ?? 0) - left);
+      visit(lane * buckets + bucket, left, wide, foot);
+    }
   }
-  return { first, last, x };
 }
 
-/** Which lanes are within the picture. */
-function rows(count: number, sight: LaneSight, height: number): [number, number] {
-  const first = Math.max(0, Math.floor(-sight.top / sight.row));
-  return [first, Math.min(count, Math.ceil((height - sight.top) / sight.row))];
+/** Paints batches above each other. */
+function paint(to: CanvasRenderingContext2D, alpha: number, ...batches: Batch[]): void {
+  to.globalAlpha = alpha;
+  for (const batch of batches) batch.paint(to);
+  to.globalAlpha = 1;
 }
 
 /** Threads and processes: running from below, ready on it, and what is waited for as a band at the foot. */
@@ -94,30 +100,19 @@ export function drawStates(
 ): void {
   const { running, ready, waiting, reason } = data.columns;
   if (running === undefined) return;
-  const { first, last, x } = edges(data, sight);
-  const [top, bottom] = rows(lanes, sight, height);
   const high = sight.row - GAP;
   const [run, queue, wait] = [heights(high), heights(high * 0.7, 1), heights(high * 0.3)];
   const waits = new Batch(tones.waits);
   const runs = new Batch([tones.running, tones.ready]);
-  for (let lane = top; lane < bottom; lane++) {
-    const foot = sight.top + lane * sight.row + high;
-    for (let place = first; place < last; place++) {
-      const at = lane * data.header.buckets + place;
-      const left = x[place - first] ?? 0;
-      const wide = Math.max(1, (x[place - first + 1] ?? 0) - left);
-      const low = wait[waiting?.[at] ?? 0] ?? 0;
-      const tall = run[running[at] ?? 0] ?? 0;
-      const queued = queue[ready?.[at] ?? 0] ?? 0;
-      if (low > 0) waits.add(reason?.[at] ?? 0, left, foot - low, wide, low);
-      if (tall > 0) runs.add(0, left, foot - tall, wide, tall);
-      if (queued > 0) runs.add(1, left, foot - Math.min(tall, high - queued) - queued, wide, queued);
-    }
-  }
-  to.globalAlpha = sight.alpha;
-  waits.paint(to);
-  runs.paint(to);
-  to.globalAlpha = 1;
+  eachPlace(data, lanes, sight, height, (at, left, wide, foot) => {
+    const low = wait[waiting?.[at] ?? 0] ?? 0;
+    const tall = run[running[at] ?? 0] ?? 0;
+    const queued = queue[ready?.[at] ?? 0] ?? 0;
+    if (low > 0) waits.add(reason?.[at] ?? 0, left, foot - low, wide, low);
+    if (tall > 0) runs.add(0, left, foot - tall, wide, tall);
+    if (queued > 0) runs.add(1, left, foot - Math.min(tall, high - queued) - queued, wide, queued);
+  });
+  paint(to, sight.alpha, waits, runs);
 }
 
 /** Processors: busy in the colour of the process that had most, DPCs and ISRs on top. */
@@ -132,29 +127,17 @@ export function drawCores(
 ): void {
   const { running, dpc, process } = data.columns;
   if (running === undefined) return;
-  const { first, last, x } = edges(data, sight);
-  const [top, bottom] = rows(lanes, sight, height);
   const high = sight.row - GAP;
-  const heightOf = heights(high);
-  const stolenOf = stolenHeights(high);
+  const [heightOf, stolenOf] = [heights(high), stolenHeights(high)];
   const palette = data.header.palette.map(toneOf);
   const others = palette.length;
   const runs = new Batch([...palette, tones.other]);
   const stolen = new Batch([tones.dpc]);
-  for (let lane = top; lane < bottom; lane++) {
-    const foot = sight.top + lane * sight.row + high;
-    for (let place = first; place < last; place++) {
-      const at = lane * data.header.buckets + place;
-      const left = x[place - first] ?? 0;
-      const wide = Math.max(1, (x[place - first + 1] ?? 0) - left);
-      const tall = heightOf[running[at] ?? 0] ?? 0;
-      const taken = stolenOf[dpc?.[at] ?? 0] ?? 0;
-      if (tall > 0) runs.add(Math.min(process?.[at] ?? others, others), left, foot - tall, wide, tall);
-      if (taken > 0) stolen.add(0, left, foot - high, wide, taken);
-    }
-  }
-  to.globalAlpha = sight.alpha;
-  runs.paint(to);
-  stolen.paint(to);
-  to.globalAlpha = 1;
+  eachPlace(data, lanes, sight, height, (at, left, wide, foot) => {
+    const tall = heightOf[running[at] ?? 0] ?? 0;
+    const taken = stolenOf[dpc?.[at] ?? 0] ?? 0;
+    if (tall > 0) runs.add(Math.min(process?.[at] ?? others, others), left, foot - tall, wide, tall);
+    if (taken > 0) stolen.add(0, left, foot - high, wide, taken);
+  });
+  paint(to, sight.alpha, runs, stolen);
 }

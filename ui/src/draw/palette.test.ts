@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
+import { apart, contrast, VISIONS, type Vision } from "../../testing/vision";
 import { HUES } from "./colours";
-import { apart, contrast, VISIONS, type Vision } from "./vision";
 
 const sheet = readFileSync(path.join(process.cwd(), "src/styles/tokens.css"), "utf8");
 const dark = sheet.indexOf(':root[data-theme="dark"]');

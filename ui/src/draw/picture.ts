@@ -1,5 +1,7 @@
 // A part of the page as a picture: its canvases with what stands around them as text, so that names and axes are there.
 
+import { firstPlace } from "../lib/halving";
+
 type Box = Pick<DOMRect, "left" | "top" | "right" | "bottom">;
 
 const overlap = (a: Box, b: Box): Box => ({
@@ -23,9 +25,11 @@ function clipped(to: CanvasRenderingContext2D, box: Box, draw: () => void): void
 /** The text as far as it has room, as the page cuts it. */
 function cut(to: CanvasRenderingContext2D, text: string, room: number): string {
   if (to.measureText(text).width <= room + 1) return text;
-  let length = text.length;
-  while (length > 0 && to.measureText(`${text.slice(0, length)}…`).width > room) length -= 1;
-  return `${text.slice(0, length)}…`;
+  const fits = (length: number) => to.measureText(`${text.slice(0, length)}…`).width <= room;
+  return `${text.slice(
+    0,
+    firstPlace(text.length, (at) => !fits(at + 1)),
+  )}…`;
 }
 
 function drawText(to: CanvasRenderingContext2D, node: Text, style: CSSStyleDeclaration, box: Box): void {

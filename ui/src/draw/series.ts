@@ -1,8 +1,7 @@
 // Sums over time: bands on each other, or lines.
 
-import { visible } from "../lib/buckets";
-import { toPixel } from "../lib/scale";
 import type { Range } from "../wire";
+import { edges } from "./edges";
 
 export interface Band {
   colour: string;
@@ -28,14 +27,9 @@ const HEAD = 2;
 const LEAST = 1.5;
 
 function places(sight: SeriesSight) {
-  const [first, last] = visible(sight.range, sight.buckets, sight.window);
-  const wide = (sight.range.to_ns - sight.range.from_ns) / Math.max(1, sight.buckets);
-  const edges = new Int32Array(last - first + 1);
-  for (let at = 0; at < edges.length; at++) {
-    edges[at] = Math.round(toPixel(sight.range.from_ns + (first + at) * wide, sight.window, sight.width));
-  }
+  const { first, last, x } = edges(sight);
   const scale = (sight.height - HEAD) / Math.max(1e-12, sight.most);
-  return { first, last, x: (at: number) => edges[at - first] ?? 0, scale };
+  return { first, last, x: (at: number) => x[at - first] ?? 0, scale };
 }
 
 /** Bands thinner than this are drawn with the next one, so that nothing is lost and little is drawn. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { source } from "../draw/disk-map-sample";
+import { source } from "../../testing/disk-map-sample";
 import type { FlameChartAnswer } from "../wire";
 import { boxAt, boxesOf, isState, mostNames, sameLevels } from "./flame-chart";
 

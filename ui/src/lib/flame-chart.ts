@@ -1,6 +1,7 @@
 // Boxes of a flame chart by level, and which one is at a moment.
 
 import type { FlameChartAnswer } from "../wire";
+import { firstPlace } from "./halving";
 
 /** A frame or a state of a thread, from its first to its last moment in view. */
 export interface ChartBox {
@@ -42,13 +43,8 @@ export function boxesOf(answer: FlameChartAnswer): ChartBox[][] {
 
 /** The box of a level at a moment, or next to it within `reach` nanoseconds: a box may be a single moment. */
 export function boxAt(row: readonly ChartBox[], ns: number, reach: number): ChartBox | null {
-  let [low, high] = [0, row.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((row[middle]?.from_ns ?? 0) <= ns) low = middle + 1;
-    else high = middle;
-  }
-  const [before, after] = [row[low - 1], row[low]];
+  const place = firstPlace(row.length, (at) => (row[at]?.from_ns ?? 0) > ns);
+  const [before, after] = [row[place - 1], row[place]];
   if (before !== undefined && ns <= before.to_ns) return before;
   const far = (box: ChartBox | undefined) =>
     box === undefined ? Number.POSITIVE_INFINITY : Math.max(box.from_ns - ns, ns - box.to_ns);

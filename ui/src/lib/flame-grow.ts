@@ -1,7 +1,7 @@
 // Flame graphs that grow: an answer has the widest frames of all, and another one of a part has more of that part.
 
 import type { FlameAnswer, FlameNode } from "../wire";
-import { pathTo } from "./flame-layout";
+import { nameOf, pathTo } from "./flame-layout";
 
 /** What stacks weigh that go on below each node, into frames that the answer does not have. */
 export function leftOut(nodes: readonly FlameNode[]): number[] {
@@ -24,10 +24,9 @@ export function leftOutBelow(nodes: readonly FlameNode[]): number[] {
 }
 
 /** Names on the way from below the root to a node. */
-export function namesTo({ nodes, names }: FlameAnswer, node: number): string[] {
-  return pathTo(nodes, node)
-    .slice(1)
-    .map((at) => names[nodes[at]?.name ?? -1] ?? "");
+export function namesTo(answer: FlameAnswer, node: number): string[] {
+  const path = pathTo(answer.nodes, node).slice(1);
+  return path.map((at) => nameOf(answer, at));
 }
 
 /** The node at the end of a path, or the last one of it that is there. */

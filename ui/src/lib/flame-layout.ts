@@ -1,6 +1,7 @@
 // Where the frames of a flame graph lie, independent of pixels: positions are weights.
 
-import type { FlameNode } from "../wire";
+import type { FlameAnswer, FlameNode } from "../wire";
+import { firstPlace } from "./halving";
 
 export interface Layout {
   /** Weight in front of each node. */
@@ -41,16 +42,10 @@ export function nodeAt(
   weight: number,
 ): number | null {
   const row = found.levels[level] ?? [];
-  let [low, high] = [0, row.length - 1];
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    const node = row[middle] ?? 0;
-    const start = found.start[node] ?? 0;
-    if (weight < start) high = middle - 1;
-    else if (weight >= start + (nodes[node]?.total ?? 0)) low = middle + 1;
-    else return node;
-  }
-  return null;
+  const startOf = (node: number) => found.start[node] ?? 0;
+  const endOf = (node: number) => startOf(node) + (nodes[node]?.total ?? 0);
+  const node = row[firstPlace(row.length, (at) => endOf(row[at] ?? 0) > weight)];
+  return node === undefined || startOf(node) > weight ? null : node;
 }
 
 /** From the root to the node, both with it. */
@@ -61,6 +56,11 @@ export function pathTo(nodes: readonly FlameNode[], node: number): number[] {
     path.unshift(at);
   }
   return path;
+}
+
+/** What a node is called. */
+export function nameOf({ nodes, names }: FlameAnswer, node: number): string {
+  return names[nodes[node]?.name ?? -1] ?? "";
 }
 
 /** Children of each node, in the order of the answer. */

@@ -68,7 +68,7 @@ export function moment(ns: number, step = 1e6): string {
 }
 
 /** Units of a FILETIME in a day. */
-const DAY = 864_000_000_000n;
+export const DAY = 864_000_000_000n;
 
 /** The time of day of a moment, in UTC: `10:30:05.250`. The trace started at `filetime`. */
 export function timeOfDay(ns: number, filetime: string, step = 1e6): string {

@@ -1,5 +1,6 @@
 // How well a text answers what is typed: for the palette, which has few entries.
 
+import { DAY } from "./format";
 /** Higher is better; nothing if some letter is not in it. Beginnings of words and runs of letters count more. */
 export function match(text: string, typed: string): number | null {
   const hay = text.toLowerCase();
@@ -48,9 +49,6 @@ export function typedTime(text: string): { from_ns: number; to_ns: number | null
   if (!Number.isFinite(from) || (to !== null && !(to > from))) return null;
   return { from_ns: from, to_ns: to };
 }
-
-/** Units of a FILETIME in a day. */
-const DAY = 864_000_000_000n;
 
 /**
  * The moment of a time of day, in nanoseconds from the start of a trace that began at `filetime`: `12:30`,

@@ -95,13 +95,8 @@ function timeStep(least: number): number {
   return STEPS.find((step) => step >= least) ?? niceStep(least / 86_400e9) * 86_400e9;
 }
 
-export interface Ticks {
-  step: number;
-  at: number[];
-}
-
 /** Moments of a ruler, at least `apart` pixels from each other. */
-export function ticks(window: Range, width: number, apart: number): Ticks {
+export function ticks(window: Range, width: number, apart: number): { step: number; at: number[] } {
   const step = Math.max(1, timeStep((span(window) * apart) / Math.max(1, width)));
   const at: number[] = [];
   for (let ns = Math.ceil(window.from_ns / step) * step; ns <= window.to_ns && at.length < 1000; ns += step) {

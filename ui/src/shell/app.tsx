@@ -4,20 +4,14 @@ import { computed } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { traffic } from "../api";
 import { ErrorBoundary } from "../components/boundary";
+import { Button } from "../components/button";
 import { PointMenu } from "../components/menu";
 import { Splitter } from "../components/splitter";
 import { Tooltip } from "../components/tooltip";
 import { shown } from "../lib/safe";
+import { setter, toggler } from "../lib/signals";
 import { isCatalogueOver, isNarrow, isViewLarge } from "../state/page";
-import {
-  catalogueWidth,
-  inspectorWidth,
-  isCatalogueOpen,
-  isInspectorOpen,
-  isViewOpen,
-  timelessShare,
-  timelineShare,
-} from "../state/prefs";
+import * as prefs from "../state/prefs";
 import { focusRegion } from "../state/regions";
 import * as store from "../state/store";
 import { Timeline } from "../timeline/timeline";
@@ -68,9 +62,9 @@ function Workspace(props: ViewProps) {
     <>
       <Gone />
       <div class="workspace">
-        {(isNarrow.value ? isCatalogueOver.value : isCatalogueOpen.value) && <Left {...props} />}
+        {(isNarrow.value ? isCatalogueOver.value : prefs.isCatalogueOpen.value) && <Left {...props} />}
         <Middle {...props} />
-        {isInspectorOpen.value && hasFocus.value && <Right />}
+        {prefs.isInspectorOpen.value && hasFocus.value && <Right />}
       </div>
       <StatusBar opening={props.opening} />
     </>
@@ -83,7 +77,7 @@ function Left(props: ViewProps) {
       class="side side-views"
       tabIndex={-1}
       aria-label="Views"
-      style={{ width: `${catalogueWidth.value}px` }}
+      style={{ width: `${prefs.catalogueWidth.value}px` }}
     >
       <div class="side-body">
         <Catalogue opening={props.opening} />
@@ -91,12 +85,10 @@ function Left(props: ViewProps) {
       <Splitter
         label="Width of the list of views"
         direction="column"
-        value={catalogueWidth.value}
+        value={prefs.catalogueWidth.value}
         least={140}
         most={360}
-        onChange={(width) => {
-          catalogueWidth.value = width;
-        }}
+        onChange={setter(prefs.catalogueWidth)}
       />
     </nav>
   );
@@ -108,18 +100,16 @@ function Right() {
       class="side side-inspector"
       tabIndex={-1}
       aria-label="Inspector"
-      style={{ width: `${inspectorWidth.value}px` }}
+      style={{ width: `${prefs.inspectorWidth.value}px` }}
     >
       <Splitter
         label="Width of the inspector"
         direction="column"
-        value={inspectorWidth.value}
+        value={prefs.inspectorWidth.value}
         least={200}
         most={720}
         perPixel={-1}
-        onChange={(width) => {
-          inspectorWidth.value = width;
-        }}
+        onChange={setter(prefs.inspectorWidth)}
       />
       <div class="side-body">
         <Inspector />
@@ -129,9 +119,9 @@ function Right() {
 }
 
 function Middle(props: ViewProps) {
-  const isOpen = isViewOpen.value;
+  const isOpen = prefs.isViewOpen.value;
   // Views without time leave the graphs a strip, whose height is remembered by itself.
-  const share = viewOf(store.viewId.value)?.isTimeless ? timelessShare : timelineShare;
+  const share = viewOf(store.viewId.value)?.isTimeless ? prefs.timelessShare : prefs.timelineShare;
   const isLarge = isOpen && isViewLarge.value;
   return (
     <main class="middle">
@@ -149,9 +139,7 @@ function Middle(props: ViewProps) {
           least={12}
           most={85}
           perPixel={() => 100 / Math.max(1, document.querySelector(".middle")?.clientHeight ?? 1)}
-          onChange={(next) => {
-            share.value = next;
-          }}
+          onChange={setter(share)}
         />
       )}
       {isOpen && <Below {...props} />}
@@ -175,9 +163,7 @@ function Below(props: ViewProps) {
           aria-pressed={isViewLarge.value}
           aria-label="Whole height"
           title={isViewLarge.value ? "Graphs above (Shift+V)" : "On the whole height (Shift+V)"}
-          onClick={() => {
-            isViewLarge.value = !isViewLarge.value;
-          }}
+          onClick={toggler(isViewLarge)}
         >
           <span aria-hidden="true">{isViewLarge.value ? "▾" : "▴"}</span>
         </button>
@@ -202,9 +188,7 @@ export function App() {
   return (
     <>
       {trace !== null && (
-        <button type="button" class="skip" onClick={() => focusRegion(".below")}>
-          Skip to the view
-        </button>
+        <Button text="Skip to the view" class="skip" onClick={() => focusRegion(".below")} />
       )}
       <Header isTrace={trace !== null && store.pending.value === null} />
       <Screen />

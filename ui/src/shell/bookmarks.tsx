@@ -1,6 +1,7 @@
 // Bookmarks: the list in the header, and the box in which a note is written.
 
 import { useEffect, useRef } from "preact/hooks";
+import { Button } from "../components/button";
 import { Icon } from "../components/icon";
 import { Menu, type MenuEntry } from "../components/menu";
 import { exactMoment, range as rangeText } from "../lib/format";
@@ -11,7 +12,9 @@ import { announced } from "../state/page";
 import * as store from "../state/store";
 import type { Range } from "../wire";
 
-const place = (range: Range) => (marks.isMoment(range) ? exactMoment(range.from_ns) : rangeText(range));
+/** When a bookmark is. */
+export const placeOf = (range: Range) =>
+  marks.isMoment(range) ? exactMoment(range.from_ns) : rangeText(range);
 
 /** Whether the bookmark is what is selected, so that it can be removed. */
 function isSelected({ range }: marks.Bookmark): boolean {
@@ -24,7 +27,7 @@ export function BookmarkMenu() {
   const all = marks.bookmarks();
   const entries = all.flatMap((one): MenuEntry[] => {
     const title = shown(one.text);
-    const go = { title, detail: place(one.range), run: () => marks.goToBookmark(one) };
+    const go = { title, detail: placeOf(one.range), run: () => marks.goToBookmark(one) };
     const remove = { title: `Remove “${title}”`, run: () => marks.removeBookmark(one) };
     return isSelected(one) ? [go, remove] : [go];
   });
@@ -64,13 +67,11 @@ export function NoteBox() {
       }}
     >
       <label>
-        Note for {place(range)}
+        Note for {placeOf(range)}
         <input ref={input} maxLength={200} />
       </label>
       <button type="submit">Add</button>
-      <button type="button" class="quiet" onClick={close}>
-        Cancel
-      </button>
+      <Button text="Cancel" class="quiet" onClick={close} />
     </form>
   );
 }

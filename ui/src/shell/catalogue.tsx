@@ -1,5 +1,6 @@
 // All views and graphs; what the trace lacks is folded, and says what is missing.
 
+import { Check } from "../components/choice";
 import { isCatalogueOver } from "../state/page";
 import { isViewOpen } from "../state/prefs";
 import * as store from "../state/store";
@@ -67,33 +68,25 @@ function Graphs({ opening }: { opening: Opening }) {
           const lacks = graph.lacks(opening);
           return (
             <li key={graph.id}>
-              <label
+              <Check
+                text={graph.title}
                 class={lacks === null ? "entry entry-check" : "entry entry-check is-lacking"}
                 title={lacks ?? graph.title}
-              >
-                <input
-                  type="checkbox"
-                  checked={graphs.includes(graph.id)}
-                  disabled={lacks !== null}
-                  onChange={() => store.toggleGraph(graph.id, ORDER)}
-                />
-                <span>{graph.title}</span>
-              </label>
+                isOn={graphs.includes(graph.id)}
+                disabled={lacks !== null}
+                onChange={() => store.toggleGraph(graph.id, ORDER)}
+              />
             </li>
           );
         })}
       </ul>
-      <label
+      <Check
+        text="Shared axes"
         class="entry entry-check catalogue-axes"
         title="Graphs of one unit have one axis, so that they compare (Y)"
-      >
-        <input
-          type="checkbox"
-          checked={store.view.value.sharedAxes}
-          onChange={(event) => store.update({ sharedAxes: event.currentTarget.checked })}
-        />
-        <span>Shared axes</span>
-      </label>
+        isOn={store.view.value.sharedAxes}
+        onChange={(sharedAxes) => store.update({ sharedAxes })}
+      />
     </>
   );
 }

@@ -1,6 +1,8 @@
 // One line: what is selected, as chips that can be turned and removed, and the way there.
 
 import { useEffect } from "preact/hooks";
+import { Button, IconButton } from "../components/button";
+import { Segments } from "../components/choice";
 import { Icon } from "../components/icon";
 import { shown } from "../lib/safe";
 import type { PageChip } from "../state/column-chips";
@@ -24,35 +26,27 @@ function ChipPart({ chip, place }: { chip: PageChip; place: number }) {
         <span class="filter-field">{`${chip.exclude ? "not " : ""}${fieldTitle(chip.field)}`}</span>
         {text}
       </button>
-      <button
-        type="button"
+      <IconButton
+        icon="close"
+        label={`Remove ${title}`}
         class="filter-close"
-        aria-label={`Remove ${title}`}
         onClick={() => store.removeChip(place)}
-      >
-        <Icon name="close" />
-      </button>
+      />
     </li>
   );
 }
 
 function ModeSwitch() {
-  const { mode } = store.view.value;
-  const option = (value: typeof mode, label: string, title: string) => (
-    <button
-      type="button"
-      class="segment"
-      aria-pressed={mode === value}
-      title={title}
-      onClick={() => store.setMode(value)}
-    >
-      {label}
-    </button>
-  );
   return (
     <div class="segments" role="group" aria-label="What the selection does (M)">
-      {option("narrow", "Narrow", "Panels show only what is selected (M)")}
-      {option("highlight", "Highlight", "Panels show all; graphs mark what is selected (M)")}
+      <Segments
+        value={store.view.value.mode}
+        options={[
+          ["narrow", "Narrow", "Panels show only what is selected (M)"],
+          ["highlight", "Highlight", "Panels show all; graphs mark what is selected (M)"],
+        ]}
+        onChange={store.setMode}
+      />
     </div>
   );
 }
@@ -63,26 +57,20 @@ export function ChipsBar() {
   const isAll = chips.length === 0 && range === null;
   return (
     <div class="chips-bar" role="toolbar" aria-label="Selection">
-      <button
-        type="button"
-        class="quiet"
+      <IconButton
+        icon="undo"
+        label="Undo"
         disabled={!store.canUndo.value}
         title="Undo (Ctrl+Z)"
-        aria-label="Undo"
         onClick={store.undo}
-      >
-        <Icon name="undo" />
-      </button>
-      <button
-        type="button"
-        class="quiet"
+      />
+      <IconButton
+        icon="redo"
+        label="Redo"
         disabled={!store.canRedo.value}
         title="Redo (Ctrl+Y)"
-        aria-label="Redo"
         onClick={store.redo}
-      >
-        <Icon name="redo" />
-      </button>
+      />
       <ModeSwitch />
       <ul class="filters" aria-label="Filters">
         {chips.map((chip, place) => (
@@ -101,9 +89,7 @@ export function ChipsBar() {
         </li>
         {!isAll && (
           <li>
-            <button type="button" class="quiet" onClick={() => store.update({ chips: [], range: null })}>
-              Clear
-            </button>
+            <Button text="Clear" class="quiet" onClick={() => store.update({ chips: [], range: null })} />
           </li>
         )}
       </ul>

@@ -1,13 +1,16 @@
 // The bar on top: which trace, the search box, what is in view, the theme.
 
-import { Icon } from "../components/icon";
+import type { Signal } from "@preact/signals";
+import { Button, IconButton } from "../components/button";
+import { Icon, type IconName } from "../components/icon";
 import { Menu, type MenuEntry } from "../components/menu";
 import { duration, range as rangeText } from "../lib/format";
 import { shown } from "../lib/safe";
 import { span } from "../lib/scale";
+import { setterTo, toggler } from "../lib/signals";
 import { copyCommand, copyLink } from "../state/commands";
 import { comparePart } from "../state/compare";
-import { announced, isCatalogueOver, isKeySheetOpen, isNarrow, isReportOpen } from "../state/page";
+import { isCatalogueOver, isKeySheetOpen, isNarrow, isReportOpen } from "../state/page";
 import { isCatalogueOpen, isInspectorOpen, isViewOpen, type Theme, theme } from "../state/prefs";
 import { elapsed, recorder, showRecorder } from "../state/recording";
 import * as store from "../state/store";
@@ -53,25 +56,21 @@ function RangeDisplay() {
       <span class="range-text">{rangeText(what)}</span>
       <b>{duration(span(what))}</b>
       {range !== null && (
-        <button
-          type="button"
+        <IconButton
+          icon="close"
+          label="Drop the range"
           class="quiet range-drop"
-          aria-label="Drop the range"
           title="Drop the range (Esc)"
           onClick={() => store.setRange(null)}
-        >
-          <Icon name="close" />
-        </button>
+        />
       )}
       {range !== null && (
-        <button
-          type="button"
+        <Button
+          text="Compare"
           class="quiet"
           title="Compare the selected part with another one, or with another trace"
           onClick={comparePart}
-        >
-          Compare
-        </button>
+        />
       )}
     </output>
   );
@@ -83,66 +82,41 @@ function rangeTitle(isRange: boolean): string {
     : "No range is selected: tables count the whole trace. Drag over the graphs to select.";
 }
 
-const THEMES: Record<Theme, { title: string; icon: "system" | "sun" | "moon" }> = {
-  system: { title: "As the system", icon: "system" },
-  light: { title: "Light", icon: "sun" },
-  dark: { title: "Dark", icon: "moon" },
-};
+const THEMES: [Theme, string, IconName][] = [
+  ["system", "As the system", "system"],
+  ["light", "Light", "sun"],
+  ["dark", "Dark", "moon"],
+];
 
 function ThemeMenu() {
-  const entries = (Object.keys(THEMES) as Theme[]).map((one) => ({
-    title: THEMES[one].title,
-    isOn: theme.value === one,
-    run: () => {
-      theme.value = one;
-    },
-  }));
+  const isOn = (one: Theme) => theme.value === one;
+  const entries = THEMES.map(([one, title]) => ({ title, isOn: isOn(one), run: setterTo(theme, one) }));
   return (
     <Menu label="Theme" entries={entries}>
-      <Icon name={THEMES[theme.value].icon} />
+      <Icon name={THEMES.find(([one]) => isOn(one))?.[2] ?? "system"} />
     </Menu>
   );
 }
 
 interface ToggleProps {
   label: string;
-  icon: "left" | "side" | "bottom";
-  on: { value: boolean };
+  icon: IconName;
+  on: Signal<boolean>;
   title?: string;
 }
 
-function Toggle(props: ToggleProps) {
-  return (
-    <button
-      type="button"
-      class="quiet"
-      aria-pressed={props.on.value}
-      aria-label={props.label}
-      title={props.title ?? props.label}
-      onClick={() => {
-        props.on.value = !props.on.value;
-      }}
-    >
-      <Icon name={props.icon} />
-    </button>
-  );
-}
-
-async function link(): Promise<void> {
-  await copyLink();
-  announced.value = "The link is copied.";
+function Toggle({ on, ...button }: ToggleProps) {
+  return <IconButton {...button} aria-pressed={on.value} onClick={toggler(on)} />;
 }
 
 function ShareMenu() {
   const entries: MenuEntry[] = [
-    { title: "Copy link", detail: "For this computer, while the server runs", run: () => void link() },
-    { title: "Copy command", detail: "For another computer with the trace", run: () => void copyCommand() },
+    { title: "Copy link", detail: "For this computer, while the server runs", run: copyLink },
+    { title: "Copy command", detail: "For another computer with the trace", run: copyCommand },
     {
       title: "Save report…",
       detail: "One file that opens in any browser",
-      run: () => {
-        isReportOpen.value = true;
-      },
+      run: setterTo(isReportOpen, true),
     },
   ];
   return (
@@ -191,17 +165,12 @@ export function Header({ isTrace }: { isTrace: boolean }) {
           </>
         )}
         <ThemeMenu />
-        <button
-          type="button"
-          class="quiet"
+        <IconButton
+          icon="keyboard"
+          label="All keys"
           title="All keys (?)"
-          aria-label="All keys"
-          onClick={() => {
-            isKeySheetOpen.value = true;
-          }}
-        >
-          <Icon name="keyboard" />
-        </button>
+          onClick={setterTo(isKeySheetOpen, true)}
+        />
       </div>
     </header>
   );

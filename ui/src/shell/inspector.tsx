@@ -2,49 +2,45 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../api";
-import { Close, Fact } from "../components/facts";
-import { Icon } from "../components/icon";
+import { Button, CopyButton, IconButton } from "../components/button";
+import { Fact } from "../components/facts";
 import { counted, duration, exactDuration, exactMoment, percent } from "../lib/format";
 import { hasRows } from "../lib/opening";
 import { shown } from "../lib/safe";
 import { span } from "../lib/scale";
 import { waitClass } from "../lib/wait-class";
 import { useAnswer } from "../state/answer";
-import {
-  askMoment,
-  hopBack,
-  hopForward,
-  isSliceBusy,
-  laneChip,
-  slice,
-  sliceFailure,
-  sliceSource,
-  stepInLane,
-} from "../state/focus";
+import * as moment from "../state/focus";
 import { askNames, nameOf } from "../state/names";
 import { chosenLane } from "../state/page";
 import * as store from "../state/store";
 import { chartOfFocus, goToSpell, openChain, pathOfFocus } from "../state/waits";
 import { askWoken, MOST_WOKEN, woken } from "../state/wakes";
+import { FLAME_START, flameRequest } from "../views/flame/options";
 import { SourceLine } from "../views/panel";
 import type { Chip, FlameRequest, Frame, Slice } from "../wire";
 import { kernelFrames, ranLines, readyTitle, stackTitle, stateWords } from "./slice-words";
 
 export function Inspector() {
   const { focus, trace } = store.view.value;
-  useEffect(() => void askMoment(focus), [trace, focus?.kind, focus?.key, focus?.at_ns]);
-  const at = slice.value;
-  const failure = sliceFailure.value;
+  useEffect(() => void moment.askMoment(focus), [trace, focus?.kind, focus?.key, focus?.at_ns]);
+  const at = moment.slice.value;
+  const failure = moment.sliceFailure.value;
   return (
-    <div class="inspector" aria-busy={isSliceBusy.value}>
-      <Close what="Drop the moment" run={() => store.setFocus(null)} />
+    <div class="inspector" aria-busy={moment.isSliceBusy.value}>
+      <IconButton
+        icon="close"
+        label="Drop the moment"
+        class="quiet inspector-close"
+        onClick={() => store.setFocus(null)}
+      />
       {focus !== null && at === null && (
         <>
           <LaneFacts />
           <p class="muted inspector-note">
             {failure !== null
               ? shown(`${failure.message} ${failure.hint ?? ""}`)
-              : isSliceBusy.value || focus.kind === "process"
+              : moment.isSliceBusy.value || focus.kind === "process"
                 ? ""
                 : "The trace has no data about this moment."}
           </p>
@@ -59,24 +55,12 @@ export function Inspector() {
 function Only({ chip, what }: { chip: Chip; what: string }) {
   return (
     <span class="only">
-      <button
-        type="button"
-        class="quiet"
-        title={`Only ${what}`}
-        aria-label={`Only ${what}`}
-        onClick={() => store.addChip(chip)}
-      >
-        <Icon name="only" />
-      </button>
-      <button
-        type="button"
-        class="quiet"
-        title={`All but ${what}`}
-        aria-label={`All but ${what}`}
+      <IconButton icon="only" label={`Only ${what}`} onClick={() => store.addChip(chip)} />
+      <IconButton
+        icon="not"
+        label={`All but ${what}`}
         onClick={() => store.addChip({ ...chip, exclude: true })}
-      >
-        <Icon name="not" />
-      </button>
+      />
     </span>
   );
 }
@@ -85,11 +69,11 @@ function Only({ chip, what }: { chip: Chip; what: string }) {
 function LaneFacts() {
   const { focus } = store.view.value;
   useEffect(() => {
-    if (focus !== null) void askNames([laneChip(focus.kind, focus.key)]);
+    if (focus !== null) void askNames([moment.laneChip(focus.kind, focus.key)]);
   }, [focus?.kind, focus?.key]);
   if (focus === null) return null;
   const lane = chosenLane.value?.lane.key === focus.key ? chosenLane.value.lane : null;
-  const chip = laneChip(focus.kind, focus.key);
+  const chip = moment.laneChip(focus.kind, focus.key);
   const name = lane === null ? nameOf(chip.field, String(focus.key)) : shown(lane.label);
   const times: [string, number | null][] =
     lane === null
@@ -131,11 +115,11 @@ function SliceFacts({ at }: { at: Slice }) {
       <dl class="facts">
         <dt>Thread</dt>
         <dd>
-          {thread} <Only chip={laneChip("thread", at.thread_key)} what={thread} />
+          {thread} <Only chip={moment.laneChip("thread", at.thread_key)} what={thread} />
         </dd>
         <dt>Process</dt>
         <dd>
-          {process} <Only chip={laneChip("process", at.process_key)} what={process} />
+          {process} <Only chip={moment.laneChip("process", at.process_key)} what={process} />
         </dd>
         <Fact title="From" text={exactMoment(at.range.from_ns)} />
         <Fact title="To" text={exactMoment(at.range.to_ns)} />
@@ -145,28 +129,20 @@ function SliceFacts({ at }: { at: Slice }) {
       </dl>
       {at.readying_thread_key !== null && <Readying at={at} />}
       <div class="inspector-actions">
-        <button type="button" title="Previous state ([)" onClick={() => stepInLane(-1)}>
-          ‹ Previous
-        </button>
-        <button type="button" title="Next state (])" onClick={() => stepInLane(1)}>
-          Next ›
-        </button>
-        <button type="button" onClick={() => store.goToRange(at.range)}>
-          Select it
-        </button>
-        <button type="button" title="Who ended the wait, and so on to the root (C)" onClick={openChain}>
-          Wait chain
-        </button>
-        <button type="button" title="Where the time of this thread went, as a lane (P)" onClick={pathOfFocus}>
-          Critical path
-        </button>
-        <button
-          type="button"
+        <Button text="‹ Previous" title="Previous state ([)" onClick={() => moment.stepInLane(-1)} />
+        <Button text="Next ›" title="Next state (])" onClick={() => moment.stepInLane(1)} />
+        <Button text="Select it" onClick={() => store.goToRange(at.range)} />
+        <Button text="Wait chain" title="Who ended the wait, and so on to the root (C)" onClick={openChain} />
+        <Button
+          text="Critical path"
+          title="Where the time of this thread went, as a lane (P)"
+          onClick={pathOfFocus}
+        />
+        <Button
+          text="Flame chart"
           title="What this thread ran and where it waited, frame by frame (O)"
           onClick={chartOfFocus}
-        >
-          Flame chart
-        </button>
+        />
       </div>
       {at.state === "running" && <Woke at={at} />}
       {at.state === "running" && <WhatRan at={at} />}
@@ -174,7 +150,7 @@ function SliceFacts({ at }: { at: Slice }) {
       {at.readying_thread_key !== null && (
         <Stack title={`Stack of ${readyingName(at)} then`} frames={at.readying_stack} />
       )}
-      {sliceSource.value !== null && <SourceLine source={sliceSource.value} />}
+      {moment.sliceSource.value !== null && <SourceLine source={moment.sliceSource.value} />}
     </>
   );
 }
@@ -189,18 +165,18 @@ function Readying({ at }: { at: Slice }) {
     <section class="readying">
       <h3>{at.state === "waiting" ? "Wait ended by" : "Made ready by"}</h3>
       <p class="readying-thread">
-        <button type="button" class="link" title="To this thread at that moment (J)" onClick={hopForward}>
-          {readyingName(at)}
-        </button>
-        <button
-          type="button"
-          class="quiet"
+        <Button
+          text={readyingName(at)}
+          class="link"
+          title="To this thread at that moment (J)"
+          onClick={moment.hopForward}
+        />
+        <IconButton
+          icon="undo"
+          label="Back along the chain"
           title="Back along the chain (K)"
-          aria-label="Back along the chain"
-          onClick={hopBack}
-        >
-          <Icon name="undo" />
-        </button>
+          onClick={moment.hopBack}
+        />
       </p>
     </section>
   );
@@ -222,9 +198,7 @@ function Woke({ at }: { at: Slice }) {
       <ul class="woken">
         {all.slice(0, 8).map((one) => (
           <li key={`${one.key} ${one.at_ns}`}>
-            <button type="button" class="link" title="To its wait" onClick={() => goToSpell(one)}>
-              {shown(one.label)}
-            </button>
+            <Button text={shown(one.label)} class="link" title="To its wait" onClick={() => goToSpell(one)} />
           </li>
         ))}
         {all.length > 8 && (
@@ -238,17 +212,11 @@ function Woke({ at }: { at: Slice }) {
 /** The CPU samples of a thread while it ran, heaviest first. */
 function WhatRan({ at }: { at: Slice }) {
   const trace = store.trace.value;
+  const chips = [moment.laneChip("thread", at.thread_key)];
   const hasSamples = trace?.opening != null && hasRows(trace.opening, "cpu_sample");
   const request: FlameRequest | null = hasSamples
     ? {
-        trace: trace.id,
-        selection: { range: at.range, chips: [laneChip("thread", at.thread_key)] },
-        weight: "cpu",
-        direction: "top_down",
-        by_process: false,
-        by_tag: false,
-        focus: null,
-        below: [],
+        ...flameRequest(trace.id, { range: at.range, chips }, { ...FLAME_START, by_process: false }),
         least_share: 0.04,
         max_nodes: 200,
       }
@@ -281,21 +249,20 @@ function WhatRan({ at }: { at: Slice }) {
 function Stack({ title, frames }: { title: string; frames: readonly Frame[] }) {
   const [isUnfolded, setUnfolded] = useState(false);
   const folded = isUnfolded ? 0 : kernelFrames(frames);
-  const copy = () => void navigator.clipboard.writeText(frames.map((frame) => frame.name).join("\n"));
   return (
     <section class="stack">
       <h3>
         {title}
         {frames.length > 0 && (
-          <button type="button" class="quiet" onClick={copy}>
-            Copy
-          </button>
+          <CopyButton of={() => frames.map((frame) => frame.name).join("\n")} class="quiet" />
         )}
       </h3>
       {folded > 0 && (
-        <button type="button" class="link" onClick={() => setUnfolded(true)}>
-          {counted(folded, "frame")} of the kernel
-        </button>
+        <Button
+          text={`${counted(folded, "frame")} of the kernel`}
+          class="link"
+          onClick={() => setUnfolded(true)}
+        />
       )}
       {frames.length === 0 ? (
         <p class="muted">No stack was recorded.</p>

@@ -1,6 +1,10 @@
 // All keys, out of the list of commands.
 
-import { useLayoutEffect, useRef } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { Button } from "../components/button";
+import { Check } from "../components/choice";
+import { Dialog } from "../components/dialog";
+import { setter, setterTo } from "../lib/signals";
 import { type Command, withViews } from "../state/commands";
 import { isKeySheetOpen } from "../state/page";
 import { singleKeys } from "../state/prefs";
@@ -30,75 +34,48 @@ const TABLES: [string, string][] = [
 ];
 
 export function KeySheet() {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const isOpen = isKeySheetOpen.value;
-  // Before the next key is heard: it belongs to the dialog.
-  useLayoutEffect(() => {
-    if (isOpen && !dialog.current?.open) dialog.current?.showModal();
-    if (!isOpen) dialog.current?.close();
-  }, [isOpen]);
-  const close = () => {
-    isKeySheetOpen.value = false;
-  };
-  const commands = withViews(VIEWS).filter((command) => command.keys.length > 0);
   return (
-    <dialog class="key-sheet" ref={dialog} aria-label="Keys" onClose={close}>
-      {isOpen && (
-        <>
-          <header>
-            <h2>Keys</h2>
-            <label class="switch">
-              <input
-                type="checkbox"
-                checked={singleKeys.value}
-                onChange={(event) => {
-                  singleKeys.value = event.currentTarget.checked;
-                }}
-              />
-              Keys without Ctrl
-            </label>
-            <button type="button" onClick={close}>
-              Close
-            </button>
-          </header>
-          <div class="key-groups">
-            {GROUPS.map((group) => (
-              <section key={group}>
-                <h3>{group}</h3>
-                <dl>
-                  {commands
-                    .filter((command) => command.group === group)
-                    .map((command) => (
-                      <div key={command.id}>
-                        <dt>{command.title}</dt>
-                        <dd>
-                          {command.keys.slice(0, 2).map((key) => (
-                            <Keys key={key} name={key} />
-                          ))}
-                        </dd>
-                      </div>
-                    ))}
-                </dl>
-              </section>
-            ))}
-            <Gestures title="Tables" gestures={TABLES} />
-            <Gestures title="Pointer" gestures={POINTER} />
-          </div>
-        </>
-      )}
-    </dialog>
+    <Dialog class="key-sheet" label="Keys" of={isKeySheetOpen}>
+      {() => <Sheet />}
+    </Dialog>
   );
 }
 
-function Gestures({ title, gestures }: { title: string; gestures: [string, string][] }) {
+function Sheet() {
+  const commands = withViews(VIEWS).filter((command) => command.keys.length > 0);
+  const keysOf = ({ keys }: Command) => keys.slice(0, 2).map((key) => <Keys key={key} name={key} />);
+  return (
+    <>
+      <header>
+        <h2>Keys</h2>
+        <Check text="Keys without Ctrl" isOn={singleKeys.value} onChange={setter(singleKeys)} />
+        <Button text="Close" onClick={setterTo(isKeySheetOpen, false)} />
+      </header>
+      <div class="key-groups">
+        {GROUPS.map((group) => (
+          <Section
+            key={group}
+            title={group}
+            lines={commands.filter((one) => one.group === group).map((one) => [keysOf(one), one.title])}
+          />
+        ))}
+        <Section title="Tables" lines={TABLES} />
+        <Section title="Pointer" lines={POINTER} />
+      </div>
+    </>
+  );
+}
+
+/** Keys or gestures, each with what it does. */
+function Section({ title, lines }: { title: string; lines: [ComponentChildren, string][] }) {
   return (
     <section>
       <h3>{title}</h3>
       <dl>
-        {gestures.map(([gesture, what]) => (
-          <div key={gesture}>
+        {lines.map(([how, what]) => (
+          <div key={what}>
             <dt>{what}</dt>
-            <dd>{gesture}</dd>
+            <dd>{how}</dd>
           </div>
         ))}
       </dl>

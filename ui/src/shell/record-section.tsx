@@ -2,28 +2,24 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api } from "../api";
+import { Button } from "../components/button";
+import { Check } from "../components/choice";
 import { Failed } from "../components/failed";
 import { Icon } from "../components/icon";
 import { count, counted } from "../lib/format";
 import { shown } from "../lib/safe";
-import { failureOf } from "../state/answer";
-import {
-  chosen,
-  elapsed,
-  isRecordOpen,
-  recorder,
-  refreshRecorder,
-  step,
-  toggleProfile,
-} from "../state/recording";
+import { setter, toggler } from "../lib/signals";
+import { useActing } from "../state/acting";
+import { copyText } from "../state/page";
+import * as recording from "../state/recording";
 import type { Failure, RecordAnswer, RecordProfile, RecordStep } from "../wire";
 
 /** The command line where the page cannot record. */
 const COMMAND = "etwkit record now";
 
 export function RecordSection() {
-  useEffect(() => void refreshRecorder(), []);
-  const known = recorder.value;
+  useEffect(() => void recording.refreshRecorder(), []);
+  const known = recording.recorder.value;
   if (known === null) return null;
   if (!known.is_possible) return <Elsewhere />;
   return (
@@ -36,7 +32,7 @@ export function RecordSection() {
 function Elsewhere() {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(COMMAND);
+    await copyText(COMMAND);
     setCopied(true);
   };
   return (
@@ -44,41 +40,17 @@ function Elsewhere() {
       <span class="muted">
         Recording runs on Windows: <code>{COMMAND}</code>
       </span>
-      <button type="button" onClick={() => void copy()}>
-        {isCopied ? "Copied" : "Copy"}
-      </button>
+      <Button text={isCopied ? "Copied" : "Copy"} onClick={() => void copy()} />
     </section>
   );
 }
 
-/** Takes steps of the recording, and keeps the error of the last one. */
-function useSteps() {
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const take = async (ask: Promise<RecordAnswer>): Promise<boolean> => {
-    setFailure(null);
-    try {
-      await step(ask);
-      return true;
-    } catch (error) {
-      setFailure(failureOf(error));
-      return false;
-    }
-  };
-  return { failure, take };
-}
-
 function Idle({ known }: { known: RecordAnswer }) {
-  const isOpen = isRecordOpen.value;
+  const isOpen = recording.isRecordOpen.value;
   return (
     <>
       <div class="record-line">
-        <button
-          type="button"
-          aria-expanded={isOpen}
-          onClick={() => {
-            isRecordOpen.value = !isOpen;
-          }}
-        >
+        <button type="button" aria-expanded={isOpen} onClick={toggler(recording.isRecordOpen)}>
           <Icon name="record" /> Record this machine…
         </button>
         <span class="muted">Needs administrator rights.</span>
@@ -91,34 +63,33 @@ function Idle({ known }: { known: RecordAnswer }) {
 }
 
 function Form({ known }: { known: RecordAnswer }) {
-  const { failure, take } = useSteps();
-  const { profiles, to_file } = chosen.value;
+  const { failure, act } = useActing();
+  const { profiles, to_file } = recording.chosen.value;
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector("input")?.focus(), []);
-  const toggleFile = () => {
-    chosen.value = { profiles, to_file: !to_file };
-  };
   const start = (event: Event) => {
     event.preventDefault();
-    void take(api.recordStart(chosen.value));
+    void act(recording.step(api.recordStart(recording.chosen.value)));
   };
   return (
     <form class="record-form" ref={form} onSubmit={start}>
       <fieldset>
         <legend>Profiles and the questions they answer</legend>
         {known.profiles.map((one) => (
-          <Profile
+          <Check
             key={one.name}
-            profile={one}
+            text={<Profile {...one} />}
+            class="record-profile"
             isOn={profiles.includes(one.name)}
-            onToggle={() => toggleProfile(one.name)}
+            onChange={() => recording.toggleProfile(one.name)}
           />
         ))}
       </fieldset>
-      <label class="switch">
-        <input type="checkbox" checked={to_file} onChange={toggleFile} />
-        Keep all events in a file, not only the last ones in memory
-      </label>
+      <Check
+        text="Keep all events in a file, not only the last ones in memory"
+        isOn={to_file}
+        onChange={(to_file) => setter(recording.chosen)({ profiles, to_file })}
+      />
       {failure !== null && <Failed failure={failure} />}
       <div class="record-line">
         <button type="submit" class="main" disabled={profiles.length === 0}>
@@ -130,17 +101,13 @@ function Form({ known }: { known: RecordAnswer }) {
   );
 }
 
-function Profile(props: { profile: RecordProfile; isOn: boolean; onToggle: () => void }) {
-  const { name, sentence, questions, needs_counters } = props.profile;
+function Profile({ name, sentence, questions, needs_counters }: RecordProfile) {
   return (
-    <label class="record-profile">
-      <input type="checkbox" checked={props.isOn} onChange={props.onToggle} />
-      <span>
-        <b>{name}</b> {sentence}
-        {needs_counters && ". Not in virtual machines"}
-        {questions.length > 0 && <span class="muted"> · {questions.join(", ")}</span>}
-      </span>
-    </label>
+    <>
+      <b>{name}</b> {sentence}
+      {needs_counters && ". Not in virtual machines"}
+      {questions.length > 0 && <span class="muted"> · {questions.join(", ")}</span>}
+    </>
   );
 }
 
@@ -153,7 +120,7 @@ const STEPS: Record<RecordStep, string> = {
 };
 
 function Running({ known }: { known: RecordAnswer }) {
-  const { failure, take } = useSteps();
+  const { failure, act } = useActing();
   const isOn = known.step === "recording";
   return (
     <>
@@ -162,13 +129,15 @@ function Running({ known }: { known: RecordAnswer }) {
       </div>
       {isOn && <Progress known={known} />}
       <Notes known={known} failure={failure ?? known.failure} />
-      {isOn && <Mark onMark={(text) => take(api.recordMark(text))} />}
+      {isOn && <Mark onMark={(text) => act(recording.step(api.recordMark(text)))} />}
       {isOn && (
         <div class="record-line">
-          <button type="button" class="main" onClick={() => void take(api.recordStop())}>
-            Stop and open
-          </button>
-          <Discard onDiscard={() => void take(api.recordCancel())} />
+          <Button
+            text="Stop and open"
+            class="main"
+            onClick={() => void act(recording.step(api.recordStop()))}
+          />
+          <Discard onDiscard={() => void act(recording.step(api.recordCancel()))} />
         </div>
       )}
     </>
@@ -180,7 +149,7 @@ function Progress({ known }: { known: RecordAnswer }) {
   const marks = known.marks > 0 ? [counted(known.marks, "mark")] : [];
   return (
     <p class="record-progress">
-      <b>{elapsed(known.seconds)}</b>
+      <b>{recording.elapsed(known.seconds)}</b>
       <span>{[known.recorded.join(", "), ...counts, ...marks].join(" · ")}</span>
     </p>
   );
@@ -211,9 +180,10 @@ function Mark({ onMark }: { onMark: (text: string) => Promise<boolean> }) {
 function Discard({ onDiscard }: { onDiscard: () => void }) {
   const [isAsking, setAsking] = useState(false);
   return (
-    <button type="button" onClick={() => (isAsking ? onDiscard() : setAsking(true))}>
-      {isAsking ? "Really discard it" : "Discard…"}
-    </button>
+    <Button
+      text={isAsking ? "Really discard it" : "Discard…"}
+      onClick={() => (isAsking ? onDiscard() : setAsking(true))}
+    />
   );
 }
 

@@ -1,9 +1,12 @@
 // What is shown as one file for others: the reader chooses its parts.
 
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import { Button } from "../components/button";
+import { Check } from "../components/choice";
+import { Dialog } from "../components/dialog";
 import { type ShownGrid, shownGrids } from "../components/shown-grids";
 import { pictureOf } from "../draw/picture";
-import { counted, duration, exactMoment, percent, range as rangeText } from "../lib/format";
+import { counted, duration, percent, range as rangeText } from "../lib/format";
 import {
   fileName,
   MOST_ROWS,
@@ -13,7 +16,9 @@ import {
   type ReportTable,
   reportHtml,
 } from "../lib/report";
-import { bookmarks, isMoment } from "../state/bookmarks";
+import { setterTo } from "../lib/signals";
+import { toggled } from "../lib/toggled";
+import { bookmarks } from "../state/bookmarks";
 import { commandFor } from "../state/commands";
 import { findingsOf } from "../state/findings";
 import { nameOf } from "../state/names";
@@ -23,6 +28,7 @@ import * as store from "../state/store";
 import { viewOf } from "../views";
 import { saveText } from "../views/tables/write";
 import type { Finding, TraceInfo } from "../wire";
+import { placeOf } from "./bookmarks";
 
 type Part = "findings" | "pictures" | "rows" | "notes";
 
@@ -128,12 +134,7 @@ function made(trace: TraceInfo, has: (part: Part) => boolean): Report {
     findings: has("findings") ? findings.map(findingOf) : null,
     pictures: has("pictures") ? picturesShown().flatMap(picture) : null,
     tables: has("rows") ? [...shownGrids().map(tableOf), ...listsShown()] : null,
-    notes: has("notes")
-      ? bookmarks().map(({ range, text }) => ({
-          place: isMoment(range) ? exactMoment(range.from_ns) : rangeText(range),
-          text,
-        }))
-      : null,
+    notes: has("notes") ? bookmarks().map(({ range, text }) => ({ place: placeOf(range), text })) : null,
     command: commandFor(location.hash, trace.name),
     link: location.href,
   };
@@ -148,43 +149,37 @@ function partsOf(trace: TraceInfo): { part: Part; title: string; isThere: boolea
     listsShown().reduce((sum, list) => sum + list.rows.length + list.left, 0);
   const [pictures, notes] = [picturesShown().length, bookmarks().length];
   const none = found.data === null ? "Findings: the rules are still running" : "Findings: none";
+  const most = `Rows of this view (${rows}; at most ${MOST_ROWS} of a table)`;
+  const of = (part: Part, title: string, count: number) => ({ part, title, isThere: count > 0 });
   return [
-    {
-      part: "findings",
-      title: findings > 0 ? `Findings with costs and commands (${findings})` : none,
-      isThere: findings > 0,
-    },
-    { part: "pictures", title: `Pictures of the graphs (${pictures})`, isThere: pictures > 0 },
-    {
-      part: "rows",
-      title:
-        rows > 0
-          ? `Rows of this view (${rows}; at most ${MOST_ROWS} of a table)`
-          : "Rows: this view has no table",
-      isThere: rows > 0,
-    },
-    { part: "notes", title: `Bookmarks with notes (${notes})`, isThere: notes > 0 },
+    of("findings", findings > 0 ? `Findings with costs and commands (${findings})` : none, findings),
+    of("pictures", `Pictures of the graphs (${pictures})`, pictures),
+    of("rows", rows > 0 ? most : "Rows: this view has no table", rows),
+    of("notes", `Bookmarks with notes (${notes})`, notes),
   ];
 }
 
 export function ReportDialog({ trace }: { trace: TraceInfo }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const isOpen = isReportOpen.value;
   const [without, setWithout] = useState<ReadonlySet<Part>>(new Set());
-  // Before the next key is heard: it belongs to the dialog.
-  useLayoutEffect(() => {
-    if (isOpen && !dialog.current?.open) dialog.current?.showModal();
-    if (!isOpen) dialog.current?.close();
-  }, [isOpen]);
-  const close = () => {
-    isReportOpen.value = false;
-  };
-  const toggle = (part: Part) => {
-    const next = new Set(without);
-    if (!next.delete(part)) next.add(part);
-    setWithout(next);
-  };
-  const parts = isOpen ? partsOf(trace) : [];
+  return (
+    <Dialog class="key-sheet report" label="Save report" of={isReportOpen}>
+      {() => (
+        <ReportForm trace={trace} without={without} onToggle={(part) => setWithout(toggled(without, part))} />
+      )}
+    </Dialog>
+  );
+}
+
+interface FormProps {
+  trace: TraceInfo;
+  /** Parts that are not wanted. */
+  without: ReadonlySet<Part>;
+  onToggle: (part: Part) => void;
+}
+
+function ReportForm({ trace, without, onToggle }: FormProps) {
+  const parts = partsOf(trace);
+  const close = setterTo(isReportOpen, false);
   const save = (event: Event) => {
     event.preventDefault();
     const chosen = parts.filter(({ part, isThere }) => isThere && !without.has(part));
@@ -194,35 +189,27 @@ export function ReportDialog({ trace }: { trace: TraceInfo }) {
     close();
   };
   return (
-    <dialog class="key-sheet report" ref={dialog} aria-label="Save report" onClose={close}>
-      {isOpen && (
-        <form onSubmit={save}>
-          <h2>Save report</h2>
-          <p class="muted">
-            One HTML file that opens in any browser, without this program. It names the trace, the machine,
-            the selection and the command that opens the same view.
-          </p>
-          {parts.map(({ part, title, isThere }) => (
-            <label key={part} class="switch">
-              <input
-                type="checkbox"
-                checked={isThere && !without.has(part)}
-                disabled={!isThere}
-                onChange={() => toggle(part)}
-              />
-              {title}
-            </label>
-          ))}
-          <footer>
-            <button type="submit" class="main">
-              Save
-            </button>
-            <button type="button" onClick={close}>
-              Cancel
-            </button>
-          </footer>
-        </form>
-      )}
-    </dialog>
+    <form onSubmit={save}>
+      <h2>Save report</h2>
+      <p class="muted">
+        One HTML file that opens in any browser, without this program. It names the trace, the machine, the
+        selection and the command that opens the same view.
+      </p>
+      {parts.map(({ part, title, isThere }) => (
+        <Check
+          key={part}
+          text={title}
+          isOn={isThere && !without.has(part)}
+          disabled={!isThere}
+          onChange={() => onToggle(part)}
+        />
+      ))}
+      <footer>
+        <button type="submit" class="main">
+          Save
+        </button>
+        <Button text="Cancel" onClick={close} />
+      </footer>
+    </form>
   );
 }

@@ -9,8 +9,9 @@ import { shown } from "../lib/safe";
 import { useAnswer } from "../state/answer";
 import { laneChip } from "../state/focus";
 import { searchRequest } from "../state/page";
+import { lanesRequest } from "../state/selection";
 import { trace } from "../state/store";
-import type { Hit, LaneKind } from "../wire";
+import type { Hit, Lane, LaneKind } from "../wire";
 import { type Entry, hitEntries, localEntries, searchLimit, searchText } from "./search-entries";
 
 /** Milliseconds without a letter, before it is asked. */
@@ -39,23 +40,14 @@ function useBusiest(typed: string, isOpen: boolean): readonly Hit[] {
   const isThread = /^\+\s*(thread|tid)\s*$/.test(typed);
   const isWanted = isThread || /^\+\s*((process|pid)\s*)?$/.test(typed);
   const kind: LaneKind = isThread ? "thread" : "process";
-  const selection = { range: null, chips: [] };
-  const request =
-    isOpen && one !== null && isWanted ? { trace: one.id, kind, selection, limit: 8, offset: 0 } : null;
+  const request = isOpen && one !== null && isWanted ? lanesRequest(one.id, kind, 8) : null;
   const { data } = useAnswer(api.lanes, request);
-  return useMemo(
-    () =>
-      data === null
-        ? NO_HITS
-        : data.lanes.map((lane) => ({
-            kind,
-            label: lane.label,
-            detail: lane.detail,
-            chip: laneChip(kind, lane.key),
-            at_ns: null,
-          })),
-    [data],
-  );
+  return useMemo(() => {
+    const hit = ({ key, label, detail }: Lane) => {
+      return { kind, label, detail, chip: laneChip(kind, key), at_ns: null };
+    };
+    return data?.lanes.map(hit) ?? NO_HITS;
+  }, [data]);
 }
 
 export function SearchBox() {
@@ -65,6 +57,11 @@ export function SearchBox() {
   const input = useRef<HTMLInputElement>(null);
   const { entries, failure, isBusy, isAsked } = useEntries(typed, isOpen);
   const at = Math.min(active, entries.length - 1);
+  const type = (text: string) => {
+    setTyped(text);
+    setActive(0);
+    setOpen(true);
+  };
   // At once, not behind the next frame as `useSignalEffect` has it: what is typed meanwhile would be replaced.
   useEffect(
     () =>
@@ -73,9 +70,7 @@ export function SearchBox() {
         if (asked === null) return;
         // Taken once: the box of the next trace does not open by itself.
         searchRequest.value = null;
-        setTyped(asked.text);
-        setActive(0);
-        setOpen(true);
+        type(asked.text);
         input.current?.focus();
       }),
     [],
@@ -127,11 +122,7 @@ export function SearchBox() {
         placeholder="Search, 12.5s, +filter, >command, :sql"
         value={typed}
         onFocus={() => setOpen(true)}
-        onInput={(event) => {
-          setTyped(event.currentTarget.value);
-          setActive(0);
-          setOpen(true);
-        }}
+        onInput={(event) => type(event.currentTarget.value)}
         onKeyDown={onKeyDown}
       />
       {!isOpen && <kbd class="search-key">Ctrl K</kbd>}

@@ -14,6 +14,7 @@ import * as store from "../state/store";
 import { VIEWS } from "../views";
 import type { Hit } from "../wire";
 
+/** Something to take from the list. */
 export interface Entry {
   id: string;
   /** Heading under which it stands. */
@@ -93,20 +94,17 @@ export function hitEntries(hits: readonly Hit[], typed = ""): Entry[] {
       .sort((a, b) => wholeWords(b.label, words) - wholeWords(a.label, words))
       .slice(0, MOST_OF_KIND),
   );
-  return ordered.map((hit, at) => ({
-    id: `hit-${at}`,
-    group: KIND_TITLES[hit.kind] ?? hit.kind,
-    title: shown(hit.label),
-    detail: [shown(hit.detail), hit.chip === null && hit.at_ns !== null ? moment(hit.at_ns) : ""]
-      .filter(Boolean)
-      .join(" · "),
-    keys: null,
-    run: (exclude) => takeHit(hit, exclude),
-  }));
+  return ordered.map((hit, at) => {
+    const group = KIND_TITLES[hit.kind] ?? hit.kind;
+    const details = [shown(hit.detail), hit.chip === null && hit.at_ns !== null ? moment(hit.at_ns) : ""];
+    const take = (exclude: boolean) => takeHit(hit, exclude);
+    return entry(group, `hit-${at}`, shown(hit.label), take, details.filter(Boolean).join(" · "));
+  });
 }
 
-function timeEntry(id: string, title: string, run: () => void): Entry {
-  return { id, group: "Time", title, detail: "", keys: null, run };
+/** An entry that goes somewhere or does something, and has no key. */
+function entry(group: string, id: string, title: string, run: Entry["run"], detail = ""): Entry {
+  return { id, group, title, detail, keys: null, run };
 }
 
 /** Moments that the text can mean; such as are outside of the trace are not offered. */
@@ -115,27 +113,22 @@ function timeEntries(text: string): Entry[] {
   if (opening == null) return [];
   const { range, start_filetime } = opening;
   const isIn = (ns: number) => ns >= range.from_ns && ns <= range.to_ns;
-  const entries: Entry[] = [];
-  const time = typedTime(text);
-  if (time !== null && isIn(time.from_ns)) {
-    const { from_ns, to_ns } = time;
-    if (to_ns === null) {
-      entries.push(timeEntry("time", `Go to ${moment(from_ns, 1e3)}`, () => showMoment(from_ns)));
-    } else {
-      const part = { from_ns, to_ns: Math.min(to_ns, range.to_ns) };
-      entries.push(timeEntry("time", `Select ${rangeText(part)}`, () => store.goToRange(part)));
-    }
-  }
-  const clock = typedClock(text, start_filetime, range.to_ns);
-  if (clock !== null && isIn(clock)) {
-    const title = `Go to ${text} UTC (${moment(clock)} since the start)`;
-    entries.push(timeEntry("clock", title, () => showMoment(clock)));
-  }
-  const elapsed = typedElapsed(text);
-  if (elapsed !== null && isIn(elapsed)) {
-    entries.push(timeEntry("elapsed", `Go to ${text} since the start`, () => showMoment(elapsed)));
-  }
-  return entries;
+  const go = (id: string, ns: number | null, title: (ns: number) => string): Entry[] =>
+    ns === null || !isIn(ns) ? [] : [entry("Time", id, title(ns), () => showMoment(ns))];
+  const { from_ns = null, to_ns = null } = typedTime(text) ?? {};
+  const isPart = from_ns !== null && to_ns !== null && isIn(from_ns);
+  const part = isPart ? { from_ns, to_ns: Math.min(to_ns, range.to_ns) } : null;
+  return [
+    ...(part === null
+      ? go("time", from_ns, (ns) => `Go to ${moment(ns, 1e3)}`)
+      : [entry("Time", "time", `Select ${rangeText(part)}`, () => store.goToRange(part))]),
+    ...go(
+      "clock",
+      typedClock(text, start_filetime, range.to_ns),
+      (ns) => `Go to ${text} UTC (${moment(ns)} since the start)`,
+    ),
+    ...go("elapsed", typedElapsed(text), () => `Go to ${text} since the start`),
+  ];
 }
 
 /** Tells whether a text is a time and nothing else: a number without a unit may be an id as well. */
@@ -156,20 +149,12 @@ export function searchLimit(typed: string): number {
   return searchWords(typed).words.length > 1 ? 50 : MOST_OF_KIND;
 }
 
-function goEntry(
-  id: string,
-  group: string,
-  title: string,
-  detail: string,
-  view: string,
-  setting: object,
-): Entry {
-  const settings = () => ({ ...store.view.value.settings, [view]: setting });
-  const run = () => {
+/** Opens a view with what it remembers. */
+function going(view: string, setting: object): () => void {
+  return () => {
     isViewOpen.value = true;
-    store.update({ view, settings: settings() });
+    store.openView(view, setting);
   };
-  return { id, group, title, detail, keys: null, run };
 }
 
 /** Names with `-` or `_` are found by their words. */
@@ -193,13 +178,11 @@ function schemaEntries(text: string): Entry[] {
   const questions = schema.questions.filter((one) => opening.questions.includes(one.name));
   const tables = schema.tables.filter((one) => hasRows(opening, one.name));
   return [
-    ...bestNamed(questions, text).map((one) =>
-      goEntry(`question-${one.name}`, "Questions", spoken(one.name), one.sentence, "ask", {
-        question: one.name,
-      }),
+    ...bestNamed(questions, text).map(({ name, sentence }) =>
+      entry("Questions", `question-${name}`, spoken(name), going("ask", { question: name }), sentence),
     ),
-    ...bestNamed(tables, text).map((one) =>
-      goEntry(`table-${one.name}`, "Tables", one.name, one.sentence, "table", { table: one.name }),
+    ...bestNamed(tables, text).map(({ name, sentence }) =>
+      entry("Tables", `table-${name}`, name, going("table", { table: name }), sentence),
     ),
   ];
 }
@@ -220,24 +203,15 @@ function filterEntries(typed: string): Entry[] {
   if (kind === "core") {
     const cores = Array.from({ length: store.trace.value?.opening?.processors ?? 0 }, (_, at) => String(at));
     const found = cores.filter((core) => words.length === 0 || core === words[0]).slice(0, 64);
-    return found.map((core) => ({
-      id: `core-${core}`,
-      group: "Processors",
-      title: `CPU ${core}`,
-      detail: "",
-      keys: null,
-      run: (exclude) => store.addChip({ field: "core", values: [core], exclude }),
-    }));
+    const take = (core: string) => (exclude: boolean) =>
+      store.addChip({ field: "core", values: [core], exclude });
+    return found.map((core) => entry("Processors", `core-${core}`, `CPU ${core}`, take(core)));
   }
   if (kind !== null) return [];
-  return best(FIELDS, typed.slice(1), ([field]) => field, FIELDS.length).map(([field, detail]) => ({
-    id: `field-${field}`,
-    group: "Filter by",
-    title: field === "tag" ? "stack tag" : field,
-    detail,
-    keys: null,
-    run: () => searchAsked(`+${field} `),
-  }));
+  return best(FIELDS, typed.slice(1), ([field]) => field, FIELDS.length).map(([field, detail]) => {
+    const title = field === "tag" ? "stack tag" : field;
+    return entry("Filter by", `field-${field}`, title, () => searchAsked(`+${field} `), detail);
+  });
 }
 
 /** Everything but what the server finds. */
@@ -246,17 +220,8 @@ export function localEntries(typed: string): Entry[] {
   const text = typed.trim();
   if (text.startsWith(":")) {
     const sql = text.slice(1).trim();
-    const run = () => store.openSql(sql);
-    return [
-      {
-        id: "sql",
-        group: "SQL",
-        title: sql === "" ? "Type a statement" : "Ask this",
-        detail: sql,
-        keys: null,
-        run,
-      },
-    ];
+    const title = sql === "" ? "Type a statement" : "Ask this";
+    return [entry("SQL", "sql", title, () => store.openSql(sql), sql)];
   }
   if (text.startsWith("+")) return filterEntries(typed.trimStart());
   if (text.startsWith(">")) return best(all, text.slice(1), (one) => one.title, 40).map(commandEntry);

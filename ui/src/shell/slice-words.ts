@@ -1,7 +1,8 @@
 // Words of the inspector for a state: titles of its facts and stacks, and which frames say nothing new.
 
+import { childrenOf } from "../lib/flame-layout";
 import { shown } from "../lib/safe";
-import type { FlameAnswer, FlameNode, Frame, Slice } from "../wire";
+import type { FlameAnswer, Frame, Slice } from "../wire";
 
 export function stateWords(at: Slice): string {
   if (at.state === "running") return at.core === null ? "Running" : `Running on CPU ${at.core}`;
@@ -31,27 +32,21 @@ export function kernelFrames(frames: readonly Frame[]): number {
   return first < 3 ? 0 : first;
 }
 
-/** A line of what ran: its frame, how far in it stands, and its share of the samples. */
-export interface Ran {
-  name: string;
-  depth: number;
-  share: number;
-}
-
 /** Most lines of what ran. */
 const MOST = 14;
 
 /** Writes what ran as lines: from the root, a frame that goes on alone gives way to the one below it. */
-export function ranLines(answer: FlameAnswer): Ran[] {
+export function ranLines(answer: FlameAnswer) {
   const [root] = answer.nodes;
-  if (root === undefined || root.total <= 0) return [];
   const below = childrenOf(answer.nodes);
-  const lines: Ran[] = [];
+  const totalOf = (at: number) => answer.nodes[at]?.total ?? 0;
+  const lines: { name: string; depth: number; share: number }[] = [];
+  if (root === undefined || root.total <= 0) return lines;
   const visit = (at: number, depth: number) => {
     const node = answer.nodes[at];
     if (node === undefined || lines.length >= MOST) return;
-    const children = below.get(at) ?? [];
-    const goesOn = children.length === 1 && answer.nodes[children[0] ?? 0]?.total === node.total;
+    const children = (below[at] ?? []).sort((a, b) => totalOf(b) - totalOf(a));
+    const goesOn = children.length === 1 && totalOf(children[0] ?? 0) === node.total;
     if (at !== 0 && !goesOn) {
       lines.push({ name: answer.names[node.name] ?? "", depth, share: node.total / root.total });
     }
@@ -59,19 +54,4 @@ export function ranLines(answer: FlameAnswer): Ran[] {
   };
   visit(0, 0);
   return lines;
-}
-
-/** Places of the children of each node, the heaviest first. */
-function childrenOf(nodes: readonly FlameNode[]): Map<number, number[]> {
-  const below = new Map<number, number[]>();
-  nodes.forEach((node, at) => {
-    if (at === 0) return;
-    const known = below.get(node.parent);
-    if (known === undefined) below.set(node.parent, [at]);
-    else known.push(at);
-  });
-  for (const children of below.values()) {
-    children.sort((a, b) => (nodes[b]?.total ?? 0) - (nodes[a]?.total ?? 0));
-  }
-  return below;
 }

@@ -13,6 +13,8 @@ export interface Answered<T> {
   isBusy: boolean;
 }
 
+const NOTHING = { data: null, failure: null, isBusy: false };
+
 type Ask<R, T> = (request: R, signal: AbortSignal) => Promise<T>;
 
 /** What went wrong; nothing where a newer request took the place of this one. */
@@ -27,11 +29,11 @@ export function failureOf(error: unknown): Failure | null {
  * `delay` milliseconds pass before it is sent, for what is typed.
  */
 export function useAnswer<R, T>(ask: Ask<R, T>, request: R | null, delay = 0): Answered<T> {
-  const [answer, setAnswer] = useState<Answered<T>>({ data: null, failure: null, isBusy: request !== null });
+  const [answer, setAnswer] = useState<Answered<T>>({ ...NOTHING, isBusy: request !== null });
   const key = request === null ? null : JSON.stringify(request);
   useEffect(() => {
     if (request === null) {
-      setAnswer({ data: null, failure: null, isBusy: false });
+      setAnswer(NOTHING);
       return;
     }
     const control = new AbortController();
@@ -39,10 +41,10 @@ export function useAnswer<R, T>(ask: Ask<R, T>, request: R | null, delay = 0): A
     const timer = setTimeout(async () => {
       try {
         const data = await ask(request, control.signal);
-        if (!control.signal.aborted) setAnswer({ data, failure: null, isBusy: false });
+        if (!control.signal.aborted) setAnswer({ ...NOTHING, data });
       } catch (error) {
         const failure = failureOf(error);
-        if (!control.signal.aborted && failure !== null) setAnswer({ data: null, failure, isBusy: false });
+        if (!control.signal.aborted && failure !== null) setAnswer({ ...NOTHING, failure });
       }
     }, delay);
     return () => {
@@ -131,30 +133,14 @@ export function useLatest<R, T>(
   scope: string,
   apartMs = APART_MS,
 ): Answered<T> {
-  const [answer, setAnswer] = useState<Answered<T> & { scope: string }>({
-    data: null,
-    failure: null,
-    isBusy: false,
-    scope,
-  });
+  const [answer, setAnswer] = useState<Answered<T>>(NOTHING);
   const latest = useRef<Latest<R, T> | null>(null);
-  const current = useRef(scope);
-  current.current = scope;
-  if (latest.current === null) {
-    latest.current = new Latest<R, T>(
-      ask,
-      (result) => {
-        const both = { data: null, failure: null, isBusy: false, ...result };
-        setAnswer({ ...both, scope: current.current });
-      },
-      apartMs,
-    );
-  }
+  latest.current ??= new Latest<R, T>(ask, (result) => setAnswer({ ...NOTHING, ...result }), apartMs);
   const key = request === null ? null : JSON.stringify(request);
   useEffect(() => {
     if (request === null) {
       latest.current?.stop();
-      setAnswer({ data: null, failure: null, isBusy: false, scope });
+      setAnswer(NOTHING);
       return;
     }
     setAnswer((last) => (last.isBusy ? last : { ...last, isBusy: true }));

@@ -44,20 +44,14 @@ export function writeArranged({ hidden, moved, widths, sort }: ArrangedTable): o
   return Object.keys(parts).length > 0 ? parts : undefined;
 }
 
-export interface Arranging {
-  arranged: ArrangedTable;
-  onArrange: (change: Partial<ArrangedTable>) => void;
-  /** Orders rows by a column, or the other way round. */
-  onSort: (column: string) => void;
-}
-
 /** How a table is arranged, by a name of its own; rows have the order `first` until the reader gives them another. */
-export function useArranged(table: string, first: GridSort | null = null): Arranging {
+export function useArranged(table: string, first: GridSort | null = null) {
   const id = `table.${table}`;
   const saved = readArranged(store.settings.value[id]);
   const arranged = { ...saved, sort: saved.sort ?? first };
   const onArrange = (change: Partial<ArrangedTable>) =>
     store.setSetting(id, writeArranged({ ...arranged, ...change }), id);
+  // Another click on a column turns the order round.
   const onSort = (column: string) => {
     const { sort } = arranged;
     onArrange({ sort: { column, descending: sort?.column === column ? !sort.descending : true } });

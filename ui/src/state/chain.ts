@@ -3,8 +3,9 @@
 import { signal } from "@preact/signals";
 import { api } from "../api";
 import { type ChainLine, readChains } from "../lib/chain-lines";
+import { whole } from "../lib/named-rows";
 import type { Answer, Range, Source } from "../wire";
-import { keyOf, rangeText, rowsOf, type Spell, whole } from "./threads";
+import { keyOf, rangeText, rowsOf, type Spell } from "./threads";
 import type { Focus } from "./view-state";
 
 export interface Link extends Spell {
@@ -80,6 +81,8 @@ async function exact(trace: number, lines: readonly ChainLine[], signal: AbortSi
   });
 }
 
+const NO_CHAIN = { tid: -1, label: "", ready: null, links: [], root: "", rootSpell: null, instead: [] };
+
 export interface ChainQuestion {
   trace: number;
   key: number;
@@ -98,18 +101,7 @@ export async function askChain(of: ChainQuestion, signal: AbortSignal): Promise<
     notes: [],
   };
   const [row] = await rowsOf(trace, own.sql, signal);
-  if (row === undefined) {
-    return {
-      tid: -1,
-      label: "",
-      ready: null,
-      links: [],
-      root: "",
-      rootSpell: null,
-      instead: [],
-      source: own,
-    };
-  }
+  if (row === undefined) return { ...NO_CHAIN, source: own };
   const out = Number(row["last_out_ns"]);
   const isOpen = row["is_open_wait"] === true;
   const wait_ns = isOpen ? Number(row["end_ns"]) - out : whole(row["wait_ns"]);

@@ -3,22 +3,13 @@
 //   v1;trace=9f2c…;view=flame;window=0-25000000000;range=…;mode=highlight;focus=thread:12@456;graphs=cpu,threads;
 //   axes=shared;process=3,4;not.tag=Idle;set.flame={"weight":"wait"}
 
-import type { Field, LaneKind, Range } from "../wire";
+import type { LaneKind, Range } from "../wire";
 import { isColumnField, type PageChip, type PageField } from "./column-chips";
+import { fieldOf } from "./selection";
 import type { Focus, ViewState } from "./view-state";
 
 export const VERSION = "v1";
 
-export const FIELDS: readonly Field[] = [
-  "process",
-  "process_name",
-  "thread",
-  "core",
-  "tag",
-  "file",
-  "module",
-  "method",
-];
 const KINDS: readonly LaneKind[] = ["core", "process", "thread"];
 
 // A link is made by anybody; more than this of anything was not made by the page.
@@ -52,7 +43,7 @@ function written(text: string, keep: RegExp): string {
 
 const value = (text: string) => written(text, /[/:@$&+=?]/);
 const json = (content: unknown) => written(JSON.stringify(content), /[/:@$&+=?,{}[\]]/);
-const rangeText = (range: Range) => `${range.from_ns}-${range.to_ns}`;
+export const rangeText = (range: Range) => `${range.from_ns}-${range.to_ns}`;
 
 export function encode(state: ViewState): string {
   if (state.trace === "") return "";
@@ -85,7 +76,8 @@ function list(text: string): string[] {
   return items.map(decoded).filter((item) => item !== "");
 }
 
-function readRange(text: string): Range | null {
+/** The part of a trace that a text names: `from-to`, in nanoseconds. */
+export function readRange(text: string): Range | null {
   const match = /^(-?\d{1,16})-(-?\d{1,16})$/.exec(text);
   if (match === null) return null;
   const range = { from_ns: Number(match[1]), to_ns: Number(match[2]) };
@@ -103,7 +95,7 @@ function readFocus(text: string): Focus | null {
 function readChip(name: string, text: string): PageChip | null {
   const exclude = name.startsWith("not.");
   const named = exclude ? name.slice(4) : name;
-  const field: PageField | undefined = isColumnField(named) ? named : FIELDS.find((known) => known === named);
+  const field: PageField | undefined = isColumnField(named) ? named : fieldOf(named);
   const values = list(text);
   return field === undefined || values.length === 0 ? null : { field, values, exclude };
 }

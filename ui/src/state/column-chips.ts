@@ -60,14 +60,8 @@ export function canCompare(column: Pick<ColumnInfo, "name" | "unit">): boolean {
   return !DERIVED.test(column.name) && column.unit !== "frames";
 }
 
-export interface Held {
-  /** Chips of columns that the table has. */
-  chips: PageChip[];
-  /** Fields of those that it does not have. */
-  left: PageField[];
-}
-
-export function heldBy(table: TableInfo, chips: readonly PageChip[]): Held {
+/** Chips of columns that the table has, and the fields of those that it does not have. */
+export function heldBy(table: TableInfo, chips: readonly PageChip[]) {
   const held = chips.filter((chip) => columnIn(table, chip.field) !== null);
   return { chips: held, left: chips.filter((chip) => !held.includes(chip)).map(({ field }) => field) };
 }
@@ -141,49 +135,39 @@ export function pivotOf(
   limit: number,
   source: PivotAnswer["source"],
 ): PivotAnswer {
-  const all = rows.map(
-    ([value, label, ...measures]): PivotRow => ({
-      value: value ?? null,
-      label: String(label ?? ""),
-      measures,
-    }),
-  );
+  const all = rows.map(([value = null, label, ...measures]): PivotRow => {
+    return { value, label: String(label ?? ""), measures };
+  });
   const rest = all.slice(limit);
+  const sumOf = (some: readonly PivotRow[], label: string): PivotRow => {
+    return { value: null, label, measures: together(some, functions) };
+  };
   return {
     rows: all.slice(0, limit),
     groups: all.length,
-    total: { value: null, label: "all", measures: together(all, functions) },
-    others:
-      rest.length === 0
-        ? null
-        : { value: null, label: `${rest.length} others`, measures: together(rest, functions) },
+    total: sumOf(all, "all"),
+    others: rest.length === 0 ? null : sumOf(rest, `${rest.length} others`),
     source,
   };
 }
 
-/** Options of questions by columns that they compare under another name. */
-const OPTIONS: Record<string, string> = {
-  "generic_event.name": "event",
-  "dns_query.name": "query",
-  "net_io.remote_address": "remote",
-  "exception.exception_type": "type",
-  "alpc.port_name": "port",
-};
-/** Questions by the tables that they are about. */
-const ABOUT: Record<string, string> = {
-  events: "generic_event",
-  dns: "dns_query",
-  net: "net_io",
-  registry: "registry_io",
-  exception: "exception",
-  alpc: "alpc",
+/** Questions about the rows of a table, with the options that compare its columns. */
+export const QUESTIONS: Record<string, { question: string; options: Record<string, string> }> = {
+  generic_event: { question: "events", options: { provider: "provider", name: "event" } },
+  dns_query: { question: "dns", options: { name: "query" } },
+  net_io: { question: "net", options: { remote_address: "remote" } },
+  registry_io: { question: "registry", options: { key: "key", operation: "operation" } },
+  exception: { question: "exception", options: { exception_type: "type" } },
+  alpc: { question: "alpc", options: { port_name: "port" } },
 };
 
 /** The option of a question that says a chip, with its value; nothing where it has none. */
 export function columnOption(chip: PageChip, question: QuestionInfo): [string, string] | null {
   const { table, column } = partsOf(chip.field);
-  if (ABOUT[question.name] !== table && (ABOUT[question.name] !== undefined || OWN.test(column))) return null;
-  const name = OPTIONS[`${table}.${column}`] ?? column.replaceAll("_", "-");
+  const isAbout = QUESTIONS[table]?.question === question.name;
+  const isOfOther = Object.values(QUESTIONS).some((one) => one.question === question.name);
+  if (!isAbout && (isOfOther || OWN.test(column))) return null;
+  const name = QUESTIONS[table]?.options[column] ?? column.replaceAll("_", "-");
   const has = question.options.some((one) => one.name === name && one.kind === "text");
   const isPlain = chip.values.every((value) => value !== MISSING && value !== "" && !/[;*?!]/.test(value));
   if (!has || !isPlain) return null;

@@ -1,11 +1,21 @@
 // Everything that a key or the palette can do.
 
 import { panned, span, zoomed } from "../lib/scale";
+import { setterTo, toggler } from "../lib/signals";
 import type { Range } from "../wire";
 import { askForNote, nextBookmark } from "./bookmarks";
 import { comparePart } from "./compare";
 import { focusedChip, hopBack, hopForward, stepInLane } from "./focus";
-import { announced, hover, isKeySheetOpen, isReportOpen, isViewLarge, searchAsked, toggleTwin } from "./page";
+import {
+  announced,
+  copyText,
+  hover,
+  isKeySheetOpen,
+  isReportOpen,
+  isViewLarge,
+  searchAsked,
+  toggleTwin,
+} from "./page";
 import { isInspectorOpen, isTrafficShown, isViewOpen, isWheelScrolling, singleKeys, theme } from "./prefs";
 import { recorder, showRecorder } from "./recording";
 import { stepRegion } from "./regions";
@@ -73,8 +83,8 @@ function nextTheme(): void {
   theme.value = order[(order.indexOf(theme.value) + 1) % order.length] ?? "system";
 }
 
-export async function copyLink(): Promise<void> {
-  await navigator.clipboard.writeText(location.href);
+export function copyLink(): void {
+  void copyText(location.href, "The link is copied.");
 }
 
 /** The command line that shows the same on another machine, in the words of every shell. */
@@ -88,9 +98,8 @@ export function commandFor(fragment: string, name: string): string {
   return `etwkit view --at "${escaped}" ${file}`;
 }
 
-export async function copyCommand(): Promise<void> {
-  await navigator.clipboard.writeText(commandFor(location.hash, store.trace.value?.name ?? ""));
-  announced.value = "The command is copied.";
+export function copyCommand(): void {
+  void copyText(commandFor(location.hash, store.trace.value?.name ?? ""), "The command is copied.");
 }
 
 const command =
@@ -155,51 +164,34 @@ const PAGE: Command[] = [
   page("palette", "Search, views and commands", ["Ctrl+k"], () => searchAsked("")),
   page("search", "Search", ["/"], () => searchAsked("")),
   page("commands", "Commands", ["Ctrl+Shift+p"], () => searchAsked(">")),
-  page("view-open", "Show or hide the view below", ["t"], () => {
-    isViewOpen.value = !isViewOpen.value;
-  }),
+  page("view-open", "Show or hide the view below", ["t"], toggler(isViewOpen)),
   page("view-large", "The view on the whole height, or below the graphs", ["Shift+v"], () => {
     isViewLarge.value = !isViewLarge.value;
     if (isViewLarge.value) isViewOpen.value = true;
   }),
   page("twin", "Graphs as tables", ["Shift+t"], toggleTwin),
-  page("inspector", "Show or hide the inspector", ["Shift+i"], () => {
-    isInspectorOpen.value = !isInspectorOpen.value;
-  }),
+  page("inspector", "Show or hide the inspector", ["Shift+i"], toggler(isInspectorOpen)),
   page("axes", "One axis for graphs of one unit, or each its own", ["y"], () =>
     store.update({ sharedAxes: !store.view.value.sharedAxes }),
   ),
   page("next-part", "Next part of the page", ["F6"], () => stepRegion(1)),
   page("previous-part", "Previous part of the page", ["Shift+F6"], () => stepRegion(-1)),
-  page("link", "Copy a link to this view", [], () => void copyLink()),
-  page(
-    "command",
-    "Copy a command that shows this on another machine with the trace",
-    [],
-    () => void copyCommand(),
-  ),
-  page("report", "Save a report of what is shown…", [], () => {
-    isReportOpen.value = true;
-  }),
+  page("link", "Copy a link to this view", [], copyLink),
+  page("command", "Copy a command that shows this on another machine with the trace", [], copyCommand),
+  page("report", "Save a report of what is shown…", [], setterTo(isReportOpen, true)),
   page("theme", "Theme: system, light, dark", [], nextTheme),
-  page("single", "Shortcuts of a single key: on or off", [], () => {
-    singleKeys.value = !singleKeys.value;
-  }),
+  page("single", "Shortcuts of a single key: on or off", [], toggler(singleKeys)),
   page("wheel", "Wheel over graphs: zooms, or scrolls and zooms with Ctrl", [], () => {
     isWheelScrolling.value = !isWheelScrolling.value;
     announced.value = isWheelScrolling.value ? "The wheel scrolls; with Ctrl it zooms." : "The wheel zooms.";
   }),
-  page("traffic", "Requests and times of the server: show or hide", [], () => {
-    isTrafficShown.value = !isTrafficShown.value;
-  }),
+  page("traffic", "Requests and times of the server: show or hide", [], toggler(isTrafficShown)),
   page("start", "Open another trace", [], store.showStart),
   {
     ...page("record", "Record this machine…", [], showRecorder),
     isOffered: () => recorder.value?.is_possible === true,
   },
-  page("keys", "All keys", ["?"], () => {
-    isKeySheetOpen.value = !isKeySheetOpen.value;
-  }),
+  page("keys", "All keys", ["?"], toggler(isKeySheetOpen)),
 ];
 
 export const COMMANDS: readonly Command[] = [...TIME, ...SELECTION, ...PAGE];

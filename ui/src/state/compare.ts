@@ -1,13 +1,12 @@
 // The way to a comparison: the selected part becomes a side of it.
 
+import { rangeText } from "./codec";
 import { isViewOpen } from "./prefs";
 import * as store from "./store";
 
 export const COMPARE_ID = "compare";
 
-export function partText({ from_ns, to_ns }: { from_ns: number; to_ns: number }): string {
-  return `${from_ns}-${to_ns}`;
-}
+export { rangeText as partText } from "./codec";
 
 /** Opens the comparison with the selected part: the first one is A, the next one B. */
 export function comparePart(): void {
@@ -18,7 +17,7 @@ export function comparePart(): void {
     store.setView(COMPARE_ID);
     return;
   }
-  const part = partText(range);
+  const part = rangeText(range);
   const isFirst = !now.a || now.other || now.a === part;
   const sides = isFirst ? { ...now, a: part } : { ...now, b: part };
   store.update({ view: COMPARE_ID, settings: { ...settings, [COMPARE_ID]: sides } });

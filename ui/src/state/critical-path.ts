@@ -2,7 +2,8 @@
 
 import { api } from "../api";
 import { printedThread } from "../lib/chain-lines";
-import type { Range, Source } from "../wire";
+import { namedRows } from "../lib/named-rows";
+import type { Cell, Range, Source } from "../wire";
 import { keyOf, rangeText, type Spell } from "./threads";
 
 export interface Segment extends Spell {
@@ -37,34 +38,31 @@ export async function askPath(
 ): Promise<CriticalPath> {
   const options = { thread: tid, top: MOST_PARTS, ...(range === null ? {} : { range: rangeText(range) }) };
   const answer = await api.ask({ trace, question: "critical-path", options }, signal);
-  const table = (column: string) =>
-    answer.tables.find((one) => one.columns.some(({ name }) => name === column));
-  const read = (of: ReturnType<typeof table>) =>
-    (of?.rows ?? []).map(
-      (row) => (name: string) => row[of?.columns.findIndex((one) => one.name === name) ?? -1] ?? null,
-    );
-  const parts = table("Depth");
+  const rowsWith = (column: string) => {
+    const table = answer.tables.find((one) => one.columns.some(({ name }) => name === column));
+    return table === undefined ? [] : namedRows(table);
+  };
+  const ofRow = (row: Record<string, Cell>) => ({
+    state: String(row["State"]),
+    endedBy: String(row["EndedBy"] ?? ""),
+    thread: String(row["Process"] ?? ""),
+  });
   const segments = await Promise.all(
-    read(parts).map(async (cell): Promise<Segment> => {
-      const from_ns = Number(cell("Start"));
-      const thread = String(cell("Process") ?? "");
-      const printed = printedThread(thread);
+    rowsWith("Depth").map(async (row): Promise<Segment> => {
+      const from_ns = Number(row["Start"]);
+      const printed = printedThread(ofRow(row).thread);
       return {
+        ...ofRow(row),
         key: (printed === null ? null : await keyOf(trace, printed, from_ns)) ?? -1,
-        range: { from_ns, to_ns: from_ns + Number(cell("Time")) },
-        thread,
-        depth: Number(cell("Depth")),
-        state: String(cell("State")),
-        endedBy: String(cell("EndedBy") ?? ""),
+        range: { from_ns, to_ns: from_ns + Number(row["Time"]) },
+        depth: Number(row["Depth"]),
       };
     }),
   );
-  const sums = read(table("Percent")).map((cell) => ({
-    time_ns: Number(cell("Time")),
-    share: Number(cell("Percent")) / 100,
-    state: String(cell("State")),
-    endedBy: String(cell("EndedBy") ?? ""),
-    thread: String(cell("Process") ?? ""),
+  const sums = rowsWith("Percent").map((row) => ({
+    ...ofRow(row),
+    time_ns: Number(row["Time"]),
+    share: Number(row["Percent"]) / 100,
   }));
   segments.sort((a, b) => a.range.from_ns - b.range.from_ns);
   sums.sort((a, b) => b.time_ns - a.time_ns);

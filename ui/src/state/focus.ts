@@ -16,11 +16,9 @@ export const sliceSource = signal<Source | null>(null);
 export const sliceFailure = signal<Failure | null>(null);
 export const isSliceBusy = signal(false);
 
-const FIELD_OF: Record<LaneKind, Field> = { core: "core", process: "process", thread: "thread" };
-
 /** The chip of a lane. */
 export function laneChip(kind: LaneKind, key: number, exclude = false): Chip {
-  return { field: FIELD_OF[kind], values: [String(key)], exclude };
+  return { field: kind, values: [String(key)], exclude };
 }
 
 /** The chip of what has the keyboard's focus, else of the moment that was clicked. */

@@ -5,6 +5,7 @@ import { api } from "../api";
 import { shown } from "../lib/safe";
 import type { Field } from "../wire";
 import type { PageChip, PageField } from "./column-chips";
+import { lanesRequest } from "./selection";
 import { trace, view } from "./store";
 
 const names = signal<ReadonlyMap<string, string>>(new Map());
@@ -51,13 +52,7 @@ export async function askNames(chips: readonly PageChip[]): Promise<void> {
     for (const value of unknown) asked.add(`${one.id}:${field}:${value}`);
     try {
       const selection = { range: null, chips: [{ field, values: unknown, exclude: false }] };
-      const answer = await api.lanes({
-        trace: one.id,
-        kind: field,
-        selection,
-        limit: unknown.length,
-        offset: 0,
-      });
+      const answer = await api.lanes(lanesRequest(one.id, field, unknown.length, selection));
       for (const lane of answer.lanes) learn(field, lane.key, lane.label);
     } catch {
       // The key stands for itself.

@@ -1,6 +1,7 @@
 // State that does not last: where the pointer is, what is open at the moment. None of it is in a link.
 
 import { signal } from "@preact/signals";
+import { toggled } from "../lib/toggled";
 import type { Lane, LaneKind } from "../wire";
 
 /** The moment under the pointer. */
@@ -62,13 +63,18 @@ export function toggleTwin(): void {
 
 export function toggleTwinOf(graph: string): void {
   // All of them, or none where some are tables.
-  const next = graph === "*" && twins.value.size > 0 ? new Set<string>(["*"]) : new Set(twins.value);
-  if (!next.delete(graph)) next.add(graph);
-  twins.value = next;
+  const before = graph === "*" && twins.value.size > 0 ? new Set(["*"]) : twins.value;
+  twins.value = toggled(before, graph);
 }
 
 /** A sentence for those who hear the page. */
 export const announced = signal("");
+
+/** Copies a text to the clipboard; `said` is what those who hear the page are told. */
+export async function copyText(text: string, said = ""): Promise<void> {
+  await navigator.clipboard.writeText(text);
+  if (said !== "") announced.value = said;
+}
 
 /** The lane that was last chosen, with what it is called. */
 export const chosenLane = signal<{ kind: LaneKind; lane: Lane } | null>(null);

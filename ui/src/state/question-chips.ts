@@ -3,12 +3,6 @@
 import type { Chip, Field, OptionInfo, QuestionInfo } from "../wire";
 import { columnOption, isServerChip, type PageChip, type PageField } from "./column-chips";
 
-export interface Narrowed {
-  options: Record<string, unknown>;
-  /** Fields of chips that the question cannot narrow by. */
-  notApplied: PageField[];
-}
-
 /** Value of an option for a chip; nothing where it cannot say that. */
 type Value = string | number | null;
 
@@ -77,7 +71,7 @@ export function narrowedBy(
   question: QuestionInfo,
   filled: Readonly<Record<string, unknown>>,
   name: NameOf,
-): Narrowed {
+) {
   const options: Record<string, unknown> = {};
   const notApplied = new Set<PageField>();
   for (const chip of chips) {

@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { api } from "../api";
+import { toggledIn } from "../lib/toggled";
 import type { RecordAnswer, RecordRequest } from "../wire";
 import { followed } from "./followed";
 import { announced } from "./page";
@@ -15,10 +16,7 @@ export const chosen = signal<RecordRequest>({ profiles: ["default", "cswitch"], 
 
 /** Chooses a profile, or no longer. */
 export function toggleProfile(name: string): void {
-  const { profiles } = chosen.value;
-  const without = profiles.filter((one) => one !== name);
-  const isChosen = without.length < profiles.length;
-  chosen.value = { ...chosen.value, profiles: isChosen ? without : [...profiles, name] };
+  chosen.value = { ...chosen.value, profiles: toggledIn(chosen.value.profiles, name) };
 }
 
 /** Milliseconds between two looks at a recording. */
@@ -50,14 +48,8 @@ const followedRecorder = followed(
   },
 );
 
-/** The recorder and its progress; nothing before the first answer. */
-export const recorder = followedRecorder.answer;
-
-/** Asks how far the recording is. */
-export const refreshRecorder = followedRecorder.refresh;
-
-/** Takes a step with one of the functions of `api`. */
-export const { step } = followedRecorder;
+/** The recorder and its progress, and what takes a step with one of the functions of `api`. */
+export const { answer: recorder, refresh: refreshRecorder, step } = followedRecorder;
 
 /** Shows where recordings are started and ended. */
 export function showRecorder(): void {

@@ -1,6 +1,6 @@
 // Chips and ranges: how they combine, and what is asked with them.
 
-import type { Field, Selection } from "../wire";
+import type { Field, LaneKind, Selection } from "../wire";
 import { columnTitleOf, isServerChip, type PageChip, type PageField } from "./column-chips";
 import type { ViewState } from "./view-state";
 
@@ -39,6 +39,14 @@ export function turned(chips: readonly PageChip[], place: number): PageChip[] {
   return chips.map((chip, at) => (at === place ? { ...chip, exclude: !chip.exclude } : chip));
 }
 
+/** All that a trace has. */
+export const EVERYTHING: Selection = { range: null, chips: [] };
+
+/** A request for the first lanes of a kind, those with most time in front. */
+export function lanesRequest(trace: number, kind: LaneKind, limit: number, selection = EVERYTHING) {
+  return { trace, kind, selection, limit, offset: 0 };
+}
+
 /** What is selected, whatever is done with it. */
 export function selected(state: ViewState): Selection {
   return { range: state.range, chips: state.chips.filter(isServerChip) };
@@ -46,7 +54,7 @@ export function selected(state: ViewState): Selection {
 
 /** What panels ask with: the selection where it narrows, all where it only highlights. */
 export function asked(state: ViewState): Selection {
-  return state.mode === "narrow" ? selected(state) : { range: null, chips: [] };
+  return state.mode === "narrow" ? selected(state) : EVERYTHING;
 }
 
 /** What graphs ask with: they show the window, whatever the range is. */
@@ -70,6 +78,11 @@ const FIELD_TITLES: Record<Field, string> = {
   module: "module",
   method: "method",
 };
+
+/** The field that is called so; nothing if there is none. */
+export function fieldOf(name: string): Field | undefined {
+  return name in FIELD_TITLES ? (name as Field) : undefined;
+}
 
 export function fieldTitle(field: PageField): string {
   return FIELD_TITLES[field as Field] ?? columnTitleOf(field);

@@ -1,5 +1,6 @@
 // Where a finding is seen: its part of the trace, process and moment, and the view that its evidence names.
 
+import { hasRows } from "../lib/opening";
 import { around, within } from "../lib/scale";
 import type { Chip, Evidence, Finding, Opening, QuestionInfo, Range, Weight } from "../wire";
 import type { ViewState } from "./view-state";
@@ -96,9 +97,6 @@ export function spotRange(finding: Finding, whole: Range): Range | null {
   return within({ from_ns: range.from_ns - more, to_ns: range.to_ns + more }, whole);
 }
 
-const hasRows = (opening: Opening) => (table: string) =>
-  opening.tables.some((one) => one.name === table && one.rows > 0);
-
 type Place = Pick<ViewState, "view" | "chips" | "settings">;
 
 /** The view that the rule itself names, if the trace has what it shows. */
@@ -137,7 +135,7 @@ function placeOfEvidence(
 
 /** The view of the rule, or that of the first command line that one shows. */
 function placeOf(finding: Finding, opening: Opening, questions: readonly QuestionInfo[]): Place {
-  const has = hasRows(opening);
+  const has = (table: string) => hasRows(opening, table);
   const place =
     placeOfRule(finding, has) ?? placeOfEvidence(finding.evidence, finding.culprit, has, questions);
   if (place !== null) return place;
@@ -180,7 +178,7 @@ export function evidenceOf(
   questions: readonly QuestionInfo[],
   now: ViewState["settings"],
 ): Partial<ViewState> {
-  const has = hasRows(opening);
+  const has = (table: string) => hasRows(opening, table);
   const place = placeOfEvidence(lines, "", has, questions);
   if (place === null) return { view: "overview" };
   return { ...place, mode: "narrow", settings: { ...now, ...place.settings } };

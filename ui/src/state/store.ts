@@ -43,7 +43,7 @@ export const trace: ReadonlySignal<TraceInfo | null> = computed(() => {
 /** A range is being drawn: what counts it waits for its end. */
 export const isDragging = signal(false);
 
-let held: Selection = { range: null, chips: [] };
+let held = chips.EVERYTHING;
 /** What panels below the timeline ask with; it stays the same object as long as nothing in it changes. */
 export const selection: ReadonlySignal<Selection> = computed(() => {
   const next = chips.asked(state.value);
@@ -115,11 +115,6 @@ export function addChip(chip: PageChip): void {
   update({ chips: chips.withChip(state.value.chips, chip) });
 }
 
-/** Adds values to the chip of that field, so that several count. */
-export function addToChip(chip: PageChip): void {
-  update({ chips: chips.withMore(state.value.chips, chip) });
-}
-
 export function removeChip(place: number): void {
   update({ chips: chips.withoutChip(state.value.chips, place) });
 }
@@ -149,11 +144,6 @@ export function toggleGraph(id: string, order: readonly string[] = []): void {
   update({ graphs: without });
 }
 
-/** What a view or a graph remembers under its id; where the link says nonsense, `read` gives the default. */
-export function setting<T>(id: string, read: (value: unknown) => T): T {
-  return read(settings.value[id]);
-}
-
 /** Remembers something; nothing where the value is undefined. */
 export function setSetting(id: string, value: unknown, kind = ""): void {
   const { [id]: _, ...others } = state.value.settings;
@@ -162,7 +152,17 @@ export function setSetting(id: string, value: unknown, kind = ""): void {
 
 /** Shows a statement on the SQL page, which has it under `settings.sql.text`. */
 export function openSql(text: string): void {
-  update({ view: "sql", settings: { ...state.value.settings, sql: { text } } });
+  openView("sql", { text });
+}
+
+/** Shows a view with what it remembers. */
+export function openView(view: string, setting: unknown): void {
+  update({ view, settings: { ...state.value.settings, [view]: setting } });
+}
+
+/** Shows the answer to a question with these options. */
+export function openQuestion(question: string, options: Record<string, unknown>): void {
+  openView("ask", { question, values: { [question]: options } });
 }
 
 export function undo(): void {

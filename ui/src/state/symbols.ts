@@ -19,14 +19,8 @@ const followedSearch = followed(
   },
 );
 
-/** The search and its progress; nothing before the first answer. */
-export const symbols = followedSearch.answer;
-
-/** Asks how far the search is. */
-export const refreshSymbols = followedSearch.refresh;
-
-/** Starts a search, or gives it up, with one of the functions of `api`. */
-export const { step } = followedSearch;
+/** The search and its progress, and what starts it or gives it up with one of the functions of `api`. */
+export const { answer: symbols, refresh: refreshSymbols, step } = followedSearch;
 
 /** How far the search is, or what it found, in a sentence or two. */
 export function symbolsProgress(known: SymbolsAnswer): string {

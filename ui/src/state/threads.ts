@@ -2,7 +2,8 @@
 
 import { api } from "../api";
 import type { PrintedThread } from "../lib/chain-lines";
-import type { Cell, Range } from "../wire";
+import { namedRows, whole } from "../lib/named-rows";
+import type { Range } from "../wire";
 
 /** A part of time of a thread, with what leads to its lane. */
 export interface Spell {
@@ -18,19 +19,10 @@ interface Thread {
   to_ns: number;
 }
 
-export const whole = (value: Cell | undefined): number | null => (typeof value === "number" ? value : null);
-
 /** Rows of a statement by the names of their columns. */
-export async function rowsOf(
-  trace: number,
-  sql: string,
-  signal: AbortSignal,
-): Promise<Record<string, Cell>[]> {
+export async function rowsOf(trace: number, sql: string, signal: AbortSignal) {
   const [table] = (await api.sql({ trace, sql, limit: 10_000 }, signal)).tables;
-  const names = table?.columns.map((column) => column.name) ?? [];
-  return (table?.rows ?? []).map((row) =>
-    Object.fromEntries(names.map((name, at) => [name, row[at] ?? null])),
-  );
+  return table === undefined ? [] : namedRows(table);
 }
 
 let threads: { trace: number; all: Promise<Thread[]> } | null = null;

@@ -2,10 +2,11 @@
 
 import { signal } from "@preact/signals";
 import type { Wake } from "../draw/arrows";
+import { whole } from "../lib/named-rows";
 import type { Slice } from "../wire";
 import { chainShown } from "./chain";
 import { slice } from "./focus";
-import { rowsOf, type Spell, whole } from "./threads";
+import { rowsOf, type Spell } from "./threads";
 
 /** A thread that another one woke while it ran. */
 export interface Woken extends Spell {

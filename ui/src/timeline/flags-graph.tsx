@@ -1,7 +1,8 @@
 // Where findings are: a flag at the longest piece of each, and a line over all of it.
 
 import { useCallback, useRef } from "preact/hooks";
-import { Canvas } from "../draw/canvas";
+import { Button } from "../components/button";
+import { Canvas, type Draw } from "../draw/canvas";
 import { colours } from "../draw/colours";
 import { duration, exactMoment, moment, percent } from "../lib/format";
 import { shown } from "../lib/safe";
@@ -15,7 +16,7 @@ import type { Finding, Range } from "../wire";
 import { usePlot } from "./gestures";
 import { GraphFrame } from "./graph-frame";
 import { plotWidth } from "./plot-width";
-import { Table } from "./twin";
+import { TwinTable } from "./twin";
 
 export const FLAGS_ID = "findings";
 const TITLE = "Moments of findings";
@@ -121,10 +122,7 @@ export function FlagsGraph({ trace, opening }: ViewProps) {
   const ref = useRef<HTMLDivElement>(null);
   const answered = useFindings(trace);
   const flags = flagsOf(answered.data?.findings ?? []);
-  const picture = useCallback(
-    (to: CanvasRenderingContext2D, width: number, height: number) => draw(flags, to, width, height),
-    [answered.data],
-  );
+  const picture = useCallback<Draw>((...canvas) => draw(flags, ...canvas), [answered.data]);
   const under = (ns: number) => flagAt(flags, ns, store.view.value.window, plotWidth.value);
   usePlot(ref, {
     tip: (ns) => {
@@ -156,19 +154,20 @@ export function FlagsGraph({ trace, opening }: ViewProps) {
 }
 
 function Twin({ flags, opening }: { flags: Flag[]; opening: ViewProps["opening"] }) {
+  const go = (finding: Finding) => () => goToSpot(finding, opening);
   return (
-    <Table label={TITLE} head={["Longest at", "Cost", "Finding"]}>
-      {flags.map(({ finding, at_ns }) => (
-        <tr key={finding.number}>
-          <th scope="row">{moment(at_ns)}</th>
-          <td class="number">{duration(finding.cost_ns ?? 0)}</td>
-          <td>
-            <button type="button" class="link" onClick={() => goToSpot(finding, opening)}>
-              {shown(finding.sentence)}
-            </button>
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <TwinTable
+      label={TITLE}
+      rows={flags}
+      idOf={({ finding }) => finding.number}
+      columns={[
+        { title: "Longest at", is: "name", cell: ({ at_ns }) => moment(at_ns) },
+        { title: "Cost", is: "number", cell: ({ finding }) => duration(finding.cost_ns ?? 0) },
+        {
+          title: "Finding",
+          cell: ({ finding }) => <Button text={shown(finding.sentence)} class="link" onClick={go(finding)} />,
+        },
+      ]}
+    />
   );
 }

@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api } from "../api";
-import { Canvas } from "../draw/canvas";
+import { Canvas, type Draw } from "../draw/canvas";
 import { colours } from "../draw/colours";
 import { drawChart, ROW } from "../draw/flame-chart";
 import { boxAt, boxesOf, type ChartBox, mostNames, sameLevels } from "../lib/flame-chart";
@@ -17,16 +17,15 @@ import type { FlameChartRequest } from "../wire";
 import { chartTip, leftOutText } from "./flame-chart-tip";
 import { usePlot } from "./gestures";
 import { GraphFrame } from "./graph-frame";
-import { plotWidth, tallness } from "./plot-width";
+import { MOST_HEIGHT, plotWidth, tallness } from "./plot-width";
 import { StateKey } from "./state-key";
-import { Table } from "./twin";
+import { TwinTable } from "./twin";
 
 const TITLE = "Flame chart";
 /** Space above the first level: the title. */
 const TOP = 26;
 /** Levels that are in sight at first. */
 const LEVELS = 14;
-const MOST_HEIGHT = 640;
 /** Columns of a picture, which the server holds too. */
 const MOST_COLUMNS = 10_000;
 /** Boxes of an answer. */
@@ -55,7 +54,7 @@ export function FlameChartGraph({ trace }: ViewProps) {
   const ref = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLElement>(null);
   const [scroll, setScroll] = useState(0);
-  const of = store.setting(FLAME_CHART_ID, chosen);
+  const of = chosen(store.settings.value[FLAME_CHART_ID]);
   const { window } = store.view.value;
   const columns = Math.min(MOST_COLUMNS, plotWidth.value);
   const request: FlameChartRequest | null =
@@ -75,8 +74,8 @@ export function FlameChartGraph({ trace }: ViewProps) {
     // Frames that all stacks begin with say little.
     if (isThere && list.current !== null) list.current.scrollTop = Math.max(0, sameLevels(levels) - 1) * ROW;
   }, [of?.key, isThere]);
-  const draw = useCallback(
-    (to: CanvasRenderingContext2D, width: number, high: number) => {
+  const draw = useCallback<Draw>(
+    (to, width, high) => {
       const sight = { window: store.view.value.window, width, height: high, top: TOP, scroll };
       drawChart(to, levels, sight, colours());
     },
@@ -152,28 +151,22 @@ export function FlameChartGraph({ trace }: ViewProps) {
 }
 
 function Twin({ levels, thread }: { levels: readonly ChartBox[][]; thread: string }) {
-  const all = levels.flatMap((row, level) => row.map((box) => ({ box, level })));
-  all.sort((a, b) => a.box.from_ns - b.box.from_ns || a.level - b.level);
+  const all = levels.flatMap((row, level) => row.map((box) => ({ ...box, level })));
+  all.sort((a, b) => a.from_ns - b.from_ns || a.level - b.level);
   return (
-    <Table
+    <TwinTable
       label={`${TITLE} of ${thread}`}
-      head={["First", "Last", "Level", "Samples", "Waits", "Frame or state"]}
-    >
-      {all.slice(0, ROWS).map(({ box, level }) => (
-        <tr key={`${level} ${box.from_ns}`}>
-          <th scope="row">{exactMoment(box.from_ns)}</th>
-          <td class="number">{exactMoment(box.to_ns)}</td>
-          <td class="number">{count(level + 1)}</td>
-          <td class="number">{count(box.samples)}</td>
-          <td class="number">{count(box.waits)}</td>
-          <td>{shown(box.text)}</td>
-        </tr>
-      ))}
-      {all.length > ROWS && (
-        <tr>
-          <th scope="row">{count(all.length - ROWS)} more in view</th>
-        </tr>
-      )}
-    </Table>
+      rows={all.slice(0, ROWS)}
+      idOf={({ level, from_ns }) => `${level} ${from_ns}`}
+      columns={[
+        { title: "First", is: "name", cell: ({ from_ns }) => exactMoment(from_ns) },
+        { title: "Last", is: "number", cell: ({ to_ns }) => exactMoment(to_ns) },
+        { title: "Level", is: "number", cell: ({ level }) => count(level + 1) },
+        { title: "Samples", is: "number", cell: ({ samples }) => count(samples) },
+        { title: "Waits", is: "number", cell: ({ waits }) => count(waits) },
+        { title: "Frame or state", cell: ({ text }) => shown(text) },
+      ]}
+      more={all.length > ROWS ? `${count(all.length - ROWS)} more in view` : ""}
+    />
   );
 }

@@ -1,7 +1,7 @@
 // The pointer over everything that has a time axis: select, move, zoom, and what is under it.
 
 import type { RefObject } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { ordered, panned, toMoment, toPixel, zoomed } from "../lib/scale";
 import { hover, type Tip, tip } from "../state/page";
 import { isWheelScrolling } from "../state/prefs";
@@ -174,12 +174,10 @@ class Gestures {
 
 /** Listens to the pointer within an area, for all plots in it. */
 export function useGestures(ref: RefObject<HTMLElement | null>): void {
-  const made = useRef<Gestures | null>(null);
   useEffect(() => {
     const area = ref.current;
     if (area === null) return;
     const gestures = new Gestures(area);
-    made.current = gestures;
     const listen: [string, (event: never) => void][] = [
       ["pointerdown", gestures.down],
       ["pointermove", gestures.move],

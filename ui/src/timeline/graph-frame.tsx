@@ -6,9 +6,10 @@ import { Menu, type MenuEntry } from "../components/menu";
 import { Splitter } from "../components/splitter";
 import { shown } from "../lib/safe";
 import type { Answered } from "../state/answer";
-import { toggleTwinOf, twins } from "../state/page";
+import { copyText, toggleTwinOf, twins } from "../state/page";
 import * as store from "../state/store";
 import type { Source } from "../wire";
+import { MOST_HEIGHT } from "./plot-width";
 
 interface Props {
   id: string;
@@ -56,7 +57,7 @@ function entries(props: Props): MenuEntry[] {
   if (picture !== "") sql.push({ title: "Open the SQL of its picture", run: () => store.openSql(picture) });
   const command: MenuEntry[] =
     source !== null && source.command !== ""
-      ? [{ title: "Copy its command line", run: () => void navigator.clipboard.writeText(source.command) }]
+      ? [{ title: "Copy its command line", run: () => copyText(source.command) }]
       : [];
   // A graph of a view has its place in it.
   const moves: MenuEntry[] = [
@@ -114,7 +115,7 @@ export function GraphFrame(props: Props) {
           direction="row"
           value={height}
           least={props.least ?? 56}
-          most={640}
+          most={MOST_HEIGHT}
           onChange={onHeight}
         />
       )}

@@ -3,28 +3,28 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api } from "../api";
 import { type ArrowSight, drawArrows } from "../draw/arrows";
-import { Canvas } from "../draw/canvas";
+import { Canvas, type Draw } from "../draw/canvas";
 import { colours, hueOf } from "../draw/colours";
 import { drawCores, drawStates } from "../draw/lanes";
 import type { Timeline } from "../lib/arrow";
 import { laneBuckets } from "../lib/buckets";
 import { count, percent } from "../lib/format";
 import { shown as safe } from "../lib/safe";
-import { span } from "../lib/scale";
+import { toPixel } from "../lib/scale";
 import { useAnswer, useLatest } from "../state/answer";
 import { laneChip, slice } from "../state/focus";
 import { learn } from "../state/names";
 import { chosenLane } from "../state/page";
-import { askedOverTime, highlighted } from "../state/selection";
+import { askedOverTime, EVERYTHING, highlighted, lanesRequest } from "../state/selection";
 import * as store from "../state/store";
 import { chainKeys, wakes } from "../state/wakes";
 import type { ViewProps } from "../views/view";
-import type { Lane, LaneKind, LanesRequest, Range, Selection, TimelineRequest } from "../wire";
+import type { Lane, LaneKind, Range, Selection, TimelineRequest } from "../wire";
 import { usePlot } from "./gestures";
 import { GraphFrame } from "./graph-frame";
 import { LaneLabels } from "./lane-labels";
 import { laneTip } from "./lane-tip";
-import { plotWidth, tallness } from "./plot-width";
+import { heightOf, plotWidth, tallness } from "./plot-width";
 import { StateKey } from "./state-key";
 import { LaneTwin, sharesOf } from "./twin";
 
@@ -41,7 +41,6 @@ export interface LanesOf {
 /** Lanes are asked for in steps of so many, as the reader scrolls. */
 const PAGE = 64;
 const NONE: readonly Lane[] = [];
-const EVERYTHING: Selection = { range: null, chips: [] };
 
 /** States with the lanes that they are of. */
 interface Asked {
@@ -54,9 +53,8 @@ async function askStates(request: TimelineRequest, signal: AbortSignal): Promise
 }
 
 function useHeight(of: LanesOf, lanes: number): [number, (height: number) => void] {
-  const saved = store.setting(of.id, (value) => (value as { height?: unknown } | undefined)?.height);
   const natural = Math.max(1, Math.min(lanes === 0 ? of.rows : lanes, of.rows)) * of.row + 30;
-  const height = typeof saved === "number" ? Math.min(640, Math.max(56, saved)) : natural;
+  const height = heightOf(store.settings.value[of.id], natural);
   return [height, (next) => store.setSetting(of.id, { height: next }, `height ${of.id}`)];
 }
 
@@ -65,7 +63,7 @@ function useLanes(of: LanesOf, trace: number) {
   const [limit, setLimit] = useState(PAGE);
   const narrowed = store.selection.value;
   const selection = of.kind === "core" ? { range: narrowed.range, chips: [] } : narrowed;
-  const answered = useAnswer(api.lanes, { trace, kind: of.kind, selection, limit, offset: 0 });
+  const answered = useAnswer(api.lanes, lanesRequest(trace, of.kind, limit, selection));
   // What was there stays in its order until the new order is known.
   const lanes = answered.data?.lanes ?? NONE;
   const total = answered.data?.total ?? 0;
@@ -89,16 +87,9 @@ function usePinned(of: LanesOf, trace: number, lanes: readonly Lane[], isKnown: 
   if (isWanted && !keys.includes(focus.key) && !lanes.some((lane) => lane.key === focus.key)) {
     keys.unshift(focus.key);
   }
-  const request: LanesRequest | null =
-    !isKnown || keys.length === 0
-      ? null
-      : {
-          trace,
-          kind: of.kind,
-          selection: { range: null, chips: [{ ...laneChip(of.kind, 0), values: keys.map(String) }] },
-          limit: keys.length,
-          offset: 0,
-        };
+  const chips = [{ ...laneChip(of.kind, 0), values: keys.map(String) }];
+  const request =
+    isKnown && keys.length > 0 ? lanesRequest(trace, of.kind, keys.length, { range: null, chips }) : null;
   const { data } = useAnswer(api.lanes, request);
   const id = request === null ? "" : keys.join();
   return useMemo(() => {
@@ -145,8 +136,8 @@ export function LaneGraph({ of: lanesOf, trace, opening }: ViewProps & { of: Lan
   const shown = useMemo(() => layerOf(base.data, lanes), [base.data, lanes]);
   const marks = useMemo(() => layerOf(over.data, lanes), [over.data, lanes]);
   const isHighlight = highlighted(store.view.value) !== null;
-  const draw = useCallback(
-    (to: CanvasRenderingContext2D, width: number, high: number) => {
+  const draw = useCallback<Draw>(
+    (to, width, high) => {
       const { window } = store.view.value;
       const paint = (layer: Layer | null, alpha: number) => {
         if (layer === null) return;
@@ -156,8 +147,13 @@ export function LaneGraph({ of: lanesOf, trace, opening }: ViewProps & { of: Lan
       paint(shown, isHighlight ? 0.22 : 1);
       paint(marks, 1);
       paint(above, 1);
-      markFocus(to, of, lanes, scroll, window, width);
-      if (of.kind === "thread") paintWakes(to, of, lanes, scroll, { window, width, height: high });
+      /** The upper edge of a lane; nothing for one that is not among them. */
+      const topOf = (key: number) => {
+        const place = lanes.findIndex((lane) => lane.key === key);
+        return place < 0 ? null : TOP + place * of.row - scroll;
+      };
+      markFocus(to, of, topOf, window, width);
+      if (of.kind === "thread") paintWakes(to, of, topOf, { window, width, height: high });
     },
     [shown, marks, above, pinned, isHighlight, scroll, lanes],
   );
@@ -264,45 +260,31 @@ function paintLayer(
   }
 }
 
+type TopOf = (key: number) => number | null;
+
 /** A frame around the state that is shown in the inspector. */
-function markFocus(
-  to: CanvasRenderingContext2D,
-  of: LanesOf,
-  lanes: readonly Lane[],
-  scroll: number,
-  window: Range,
-  width: number,
-): void {
+function markFocus(to: CanvasRenderingContext2D, of: LanesOf, topOf: TopOf, window: Range, width: number) {
   const { focus } = store.view.value;
-  const at = slice.value?.range;
-  if (focus === null || focus.kind !== of.kind) return;
-  const place = lanes.findIndex((lane) => lane.key === focus.key);
-  if (place < 0) return;
-  const y = TOP + place * of.row - scroll;
-  const tones = colours();
-  const from = at === undefined ? focus.at_ns : at.from_ns;
-  const to_ns = at === undefined ? focus.at_ns : at.to_ns;
-  const left = ((from - window.from_ns) / span(window)) * width;
-  const wide = Math.max(3, ((to_ns - from) / span(window)) * width);
-  to.strokeStyle = tones.focus;
+  const y = focus?.kind === of.kind ? topOf(focus.key) : null;
+  if (focus === null || y === null) return;
+  const { from_ns, to_ns } = slice.value?.range ?? { from_ns: focus.at_ns, to_ns: focus.at_ns };
+  const left = toPixel(from_ns, window, width);
+  const wide = Math.max(3, toPixel(to_ns, window, width) - left);
+  to.strokeStyle = colours().focus;
   to.lineWidth = 1.5;
   to.strokeRect(left - 0.5, y - 1, wide + 1, of.row - 1);
 }
 
+type WakeSight = Pick<ArrowSight, "window" | "width" | "height">;
+
 /** Arrows from who ended a wait to whose wait it was. */
-function paintWakes(
-  to: CanvasRenderingContext2D,
-  of: LanesOf,
-  lanes: readonly Lane[],
-  scroll: number,
-  sight: Pick<ArrowSight, "window" | "width" | "height">,
-): void {
-  const tones = colours();
+function paintWakes(to: CanvasRenderingContext2D, of: LanesOf, topOf: TopOf, sight: WakeSight): void {
+  const { ink, muted } = colours();
   const middle = (key: number) => {
-    const place = lanes.findIndex((lane) => lane.key === key);
-    return place < 0 ? null : TOP + (place + 0.5) * of.row - scroll;
+    const top = topOf(key);
+    return top === null ? null : top + of.row / 2;
   };
-  drawArrows(to, wakes(), { ...sight, middle, top: TOP - 6, ink: tones.ink, pale: tones.muted });
+  drawArrows(to, wakes(), { ...sight, middle, top: TOP - 6, ink, pale: muted });
 }
 
 function summary(of: LanesOf, lanes: readonly Lane[], layer: Layer | null): string {

@@ -1,13 +1,12 @@
 // What stands beside the pointer over a lane.
 
 import type { Timeline } from "../lib/arrow";
-import { count, duration, moment, percent } from "../lib/format";
+import { count, percent } from "../lib/format";
 import { shown } from "../lib/safe";
-import { span } from "../lib/scale";
 import { nameOf } from "../state/names";
 import type { Tip } from "../state/page";
 import { type Lane, type LaneKind, WAITS } from "../wire";
-import { bucketAt, bucketRange } from "./model";
+import { bucketAt, bucketRange, bucketText } from "./model";
 
 const WAIT_WORDS: Record<string, string> = {
   unknown: "waiting",
@@ -55,8 +54,5 @@ export function laneTip(
   const switches = column("switches");
   if (switches > 0) rows.push(["switches", switches === 255 ? "255 or more" : count(switches)]);
   if (rows.length === 0) rows.push(["nothing", ""]);
-  return {
-    title: `${shown(of.label)} · ${moment(bucket.from_ns, span(bucket))} + ${duration(span(bucket))}`,
-    rows,
-  };
+  return { title: `${shown(of.label)} · ${bucketText(bucket)}`, rows };
 }

@@ -3,6 +3,7 @@
 import type { RefObject } from "preact";
 import { useCallback, useEffect, useRef } from "preact/hooks";
 import { api } from "../api";
+import { useDrag } from "../components/drag";
 import { Canvas } from "../draw/canvas";
 import { colours, HUES, hueOf, rankHues } from "../draw/colours";
 import { drawStacked } from "../draw/series";
@@ -13,10 +14,11 @@ import { isSame, ordered, panned, span, toMoment, toPixel, within, zoomed } from
 import { useAnswer } from "../state/answer";
 import { learn } from "../state/names";
 import { announced } from "../state/page";
+import { EVERYTHING } from "../state/selection";
 import * as store from "../state/store";
 
 import type { Opening, SeriesAnswer, SeriesRequest, TraceInfo } from "../wire";
-import { axis, busyPart, shapeOf } from "./model";
+import { axis, busyPart, shapeOf, sumsOf } from "./model";
 import { plotWidth } from "./plot-width";
 
 /** Each of them has a hue of its own in all graphs. */
@@ -28,12 +30,10 @@ function picture(answer: SeriesAnswer | null, opening: Opening) {
     if (answer !== null) {
       const shape = shapeOf(answer, "stacked", null);
       const { most } = axis(shape.peak, shape.unit);
-      const tone = (key: number | null) =>
-        key === null ? tones.other : tones.series[hueOf(opening.hash, key)];
-      const bands = shape.entries.map((one) => ({
-        colour: tone(one.key) ?? tones.other,
-        values: one.values,
-      }));
+      const bands = shape.entries.map(({ key, values }) => {
+        const tone = key === null ? undefined : tones.series[hueOf(opening.hash, key)];
+        return { colour: tone ?? tones.other, values };
+      });
       const { range, buckets } = shape;
       drawStacked(to, bands, { range, buckets, window: opening.range, width, height, most, alpha: 0.9 });
     }
@@ -58,35 +58,23 @@ function useHandle(ref: RefObject<HTMLElement | null>, opening: Opening, width: 
 
 /** Dragging the handle moves the window, its edges change it, and anywhere else a new one is drawn. */
 function useMinimapPointer(ref: RefObject<HTMLElement | null>, opening: Opening) {
-  const drag = useRef<{ kind: "move" | "from" | "to" | "new"; x: number; from: number; to: number } | null>(
-    null,
-  );
   const momentAt = (event: PointerEvent) => {
     const box = ref.current?.getBoundingClientRect();
     return box === undefined ? 0 : toMoment(event.clientX - box.left, opening.range, box.width);
   };
-  const onPointerDown = (event: PointerEvent) => {
-    if (event.button !== 0) return;
+  const start = (event: PointerEvent) => {
+    if (event.button !== 0) return null;
     const { window } = store.view.value;
     const at = momentAt(event);
     const width = ref.current?.clientWidth ?? 1;
     const near = (span(opening.range) / width) * 6;
     const isIn = at > window.from_ns && at < window.to_ns && span(window) < span(opening.range);
-    const kind =
-      Math.abs(at - window.from_ns) < near
-        ? "from"
-        : Math.abs(at - window.to_ns) < near
-          ? "to"
-          : isIn
-            ? "move"
-            : "new";
-    const from = kind === "new" ? at : window.from_ns;
-    drag.current = { kind, x: at, from, to: kind === "new" ? at : window.to_ns };
-    ref.current?.setPointerCapture(event.pointerId);
+    const edge = (["from", "to"] as const).find((end) => Math.abs(at - window[`${end}_ns`]) < near);
+    const kind = edge ?? (isIn ? "move" : "new");
+    const { from_ns, to_ns } = kind === "new" ? { from_ns: at, to_ns: at } : window;
+    return { kind, x: at, from: from_ns, to: to_ns };
   };
-  const onPointerMove = (event: PointerEvent) => {
-    const held = drag.current;
-    if (held === null) return;
+  const move = (event: PointerEvent, held: NonNullable<ReturnType<typeof start>>) => {
     const at = momentAt(event);
     if (held.kind === "move") {
       const by = at - held.x;
@@ -96,10 +84,7 @@ function useMinimapPointer(ref: RefObject<HTMLElement | null>, opening: Opening)
       if (Math.abs(at - other) > span(opening.range) / 2000) store.setWindow(ordered(other, at), "zoom");
     }
   };
-  const onPointerUp = () => {
-    drag.current = null;
-  };
-  return { onPointerDown, onPointerMove, onPointerUp, onPointerCancel: onPointerUp };
+  return useDrag(start, move);
 }
 
 /** Keys of the handle, as those of a slider. */
@@ -126,11 +111,7 @@ function openBusyPart(trace: TraceInfo, { series, range }: SeriesAnswer): void {
   const { window } = store.view.value;
   if (store.justOpened.value !== trace.id || !isSame(window, trace.opening?.range ?? null)) return;
   store.justOpened.value = null;
-  const buckets = series[0]?.values.length ?? 0;
-  const sums = Array.from({ length: buckets }, (_, at) =>
-    series.reduce((sum, one) => sum + (one.values[at] ?? 0), 0),
-  );
-  const part = busyPart(sums, range);
+  const part = busyPart(sumsOf(series, series[0]?.values.length ?? 0), range);
   if (part === null) return;
   store.setWindow(part);
   announced.value = "Most events are in a small part of the trace, which is in view. 0 shows all of it.";
@@ -140,19 +121,12 @@ export function Minimap({ trace, opening }: { trace: TraceInfo; opening: Opening
   const ref = useRef<HTMLDivElement>(null);
   const handle = useRef<HTMLDivElement>(null);
   const width = plotWidth.value;
-  const hasCpu = hasRows(opening, "context_switch") || hasRows(opening, "cpu_sample");
-  const request: SeriesRequest | null =
-    width === 0 || !(hasCpu || hasRows(opening, "event_count"))
-      ? null
-      : {
-          trace: trace.id,
-          kind: hasCpu ? "cpu" : "events",
-          range: opening.range,
-          buckets: seriesBuckets(width),
-          top: TOP,
-          selection: { range: null, chips: [] },
-        };
-  const { data } = useAnswer(api.series, request);
+  const hasCpu = hasRows(opening, "context_switch", "cpu_sample");
+  const isAsked = width > 0 && (hasCpu || hasRows(opening, "event_count"));
+  const { range } = opening;
+  const asked = { trace: trace.id, range, buckets: seriesBuckets(width), top: TOP, selection: EVERYTHING };
+  const request: SeriesRequest = { ...asked, kind: hasCpu ? "cpu" : "events" };
+  const { data } = useAnswer(api.series, isAsked ? request : null);
   useEffect(() => {
     if (data !== null) openBusyPart(trace, data);
   }, [data]);

@@ -7,6 +7,7 @@ import {
   exactDuration,
   exactInUnit,
   inUnit,
+  moment,
   percent,
   shortCount,
 } from "../lib/format";
@@ -96,8 +97,6 @@ function entryOf(series: DrawnSeries, by: number): Entry {
   };
 }
 
-const plus = (a: readonly number[], b: readonly number[]) => a.map((value, at) => value + (b[at] ?? 0));
-
 function joined(
   id: string,
   label: string,
@@ -105,14 +104,13 @@ function joined(
   all: readonly Entry[],
   buckets: number,
 ): Entry {
-  const none = new Array<number>(buckets).fill(0);
   return {
     id,
     key: null,
     label,
     look,
     total: all.reduce((sum, one) => sum + one.total, 0),
-    values: all.reduce((sum, one) => plus(sum, one.values), none),
+    values: sumsOf(all, buckets),
   };
 }
 
@@ -123,18 +121,12 @@ export function asShares(
   buckets: number,
   free: boolean,
 ): Entry[] {
-  const system = joined(
-    "system",
-    "System",
-    "system",
-    entries.filter((one) => isSystem(one.label)),
-    buckets,
-  );
   const all = joined("all", "All", "other", entries, buckets);
   const picked = joined("chosen", "Chosen", "chosen", chosen, buckets);
   // The system may be among the chosen ones; what is counted there is not counted again.
   const isSystemChosen = chosen.some((one) => isSystem(one.label));
-  const own = isSystemChosen ? joined("system", "System", "system", [], buckets) : system;
+  const systems = isSystemChosen ? [] : entries.filter((one) => isSystem(one.label));
+  const own = joined("system", "System", "system", systems, buckets);
   const rest: Entry = {
     ...all,
     id: "rest",
@@ -156,17 +148,9 @@ export function asShares(
   return free ? [...parts, left] : parts;
 }
 
-function peakOf(entries: readonly Entry[], buckets: number, isStacked: boolean): number {
-  let peak = 0;
-  for (let at = 0; at < buckets; at++) {
-    let sum = 0;
-    for (const one of entries) {
-      const value = one.values[at] ?? 0;
-      sum = isStacked ? sum + value : Math.max(sum, value);
-    }
-    peak = Math.max(peak, sum);
-  }
-  return peak;
+export function peakOf(entries: readonly Entry[], buckets: number, isStacked: boolean): number {
+  const values = isStacked ? sumsOf(entries, buckets) : entries.flatMap((one) => one.values);
+  return values.reduce((most, value) => Math.max(most, value), 0);
 }
 
 /** The picture of an answer. */
@@ -257,9 +241,21 @@ export function bucketRange(at: number, range: Range, buckets: number): Range {
   };
 }
 
+/** When a bucket begins, and how long it is. */
+export function bucketText(bucket: Range): string {
+  return `${moment(bucket.from_ns, span(bucket))} + ${duration(span(bucket))}`;
+}
+
 /** Shares of all events that may be outside of where they are, and of the trace that this may be. */
 const OUTSIDE = 0.005;
 const SMALL = 0.05;
+
+/** What all series have together in each of so many buckets. */
+export function sumsOf(series: readonly { values: readonly number[] }[], buckets: number): number[] {
+  return Array.from({ length: buckets }, (_, at) =>
+    series.reduce((sum, one) => sum + (one.values[at] ?? 0), 0),
+  );
+}
 
 /** Where nearly all of it is; nothing where that is no small part. */
 export function busyPart(sums: readonly number[], range: Range): Range | null {

@@ -5,6 +5,7 @@ import { placeOfValue } from "../draw/colours";
 import type { PageChip } from "../state/column-chips";
 import * as store from "../state/store";
 import { askNarrowedSeries } from "../views/tables/narrowed";
+import { number } from "../views/tables/pivot-model";
 import type { Cell, Measure, SeriesKind, SeriesRequest } from "../wire";
 import type { Drawn } from "./model";
 
@@ -25,12 +26,6 @@ export interface OverTime extends Omit<SeriesRequest, "kind"> {
 
 /** Buckets of a column, which the server holds too. */
 const COLUMN_BUCKETS = 600;
-
-/** A value as a number; nothing counts as 0. */
-function number(value: Cell): number {
-  const found = Number(value ?? 0);
-  return Number.isFinite(found) ? found : 0;
-}
 
 async function askColumn(request: OverTime, of: ColumnOf, signal?: AbortSignal): Promise<Drawn> {
   const { kind: _, ...rest } = request;

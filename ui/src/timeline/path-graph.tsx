@@ -1,11 +1,13 @@
 // The critical path of a thread as a lane: what ran or waited at each moment so that the thread could not go on.
 
 import { useCallback, useEffect, useRef } from "preact/hooks";
-import { Canvas } from "../draw/canvas";
+import { Button } from "../components/button";
+import { Canvas, type Draw } from "../draw/canvas";
 import { colours } from "../draw/colours";
 import { toneOf } from "../draw/state-tone";
 import { withSpaces } from "../lib/columns";
 import { duration, exactMoment, moment, percent } from "../lib/format";
+import { firstPlace } from "../lib/halving";
 import { shown } from "../lib/safe";
 import { span, toPixel } from "../lib/scale";
 import { useLatest } from "../state/answer";
@@ -19,7 +21,7 @@ import { usePlot } from "./gestures";
 import { GraphFrame } from "./graph-frame";
 import { plotWidth } from "./plot-width";
 import { StateKey } from "./state-key";
-import { Table } from "./twin";
+import { TwinTable } from "./twin";
 
 const TITLE = "Critical path";
 const TOP = 24;
@@ -44,17 +46,9 @@ function chosen(value: unknown): PathOf | null {
 const levelOf = (one: Segment) => Math.min(MOST_LEVELS - 1, Math.max(0, one.depth));
 
 /** The segment at a moment: they follow each other. */
-export function segmentAt(segments: readonly Segment[], ns: number): Segment | null {
-  let [low, high] = [0, segments.length - 1];
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    const one = segments[middle];
-    if (one === undefined) return null;
-    if (ns < one.range.from_ns) high = middle - 1;
-    else if (ns >= one.range.to_ns) low = middle + 1;
-    else return one;
-  }
-  return null;
+function segmentAt(segments: readonly Segment[], ns: number): Segment | null {
+  const one = segments[firstPlace(segments.length, (at) => (segments[at]?.range.to_ns ?? 0) > ns)];
+  return one === undefined || one.range.from_ns > ns ? null : one;
 }
 
 function paint(
@@ -103,7 +97,7 @@ function tipOf(one: Segment | null): Tip | null {
 
 export function PathGraph({ trace }: ViewProps) {
   const ref = useRef<HTMLDivElement>(null);
-  const of = store.setting(PATH_ID, chosen);
+  const of = chosen(store.settings.value[PATH_ID]);
   const { window } = store.view.value;
   const scope = `${trace.id} ${of?.tid}`;
   const all = useLatest(askPath, of === null ? null : { trace: trace.id, tid: of.tid, range: null }, scope);
@@ -115,12 +109,7 @@ export function PathGraph({ trace }: ViewProps) {
   const path: CriticalPath | null = answered.data;
   const segments = path?.segments ?? [];
   const levels = segments.reduce((most, one) => Math.max(most, levelOf(one) + 1), 1);
-  const draw = useCallback(
-    (to: CanvasRenderingContext2D, width: number) => {
-      paint(to, segments, store.view.value.window, width);
-    },
-    [path],
-  );
+  const draw = useCallback<Draw>((to, width) => paint(to, segments, store.view.value.window, width), [path]);
   usePlot(ref, {
     click: (ns) => {
       const found = segmentAt(segments, ns);
@@ -170,26 +159,23 @@ function Twin({ segments }: { segments: readonly Segment[] }) {
   const seen = segments.filter(
     (one) => one.range.to_ns >= window.from_ns && one.range.from_ns <= window.to_ns,
   );
+  const threadOf = (one: Segment) => withSpaces(shown(one.thread));
   return (
-    <Table label={TITLE} head={["From", "Length", "Thread", "State", "Ended by"]}>
-      {seen.slice(0, ROWS).map((one) => (
-        <tr key={one.range.from_ns}>
-          <th scope="row">{exactMoment(one.range.from_ns)}</th>
-          <td class="number">{duration(span(one.range))}</td>
-          <td>
-            <button type="button" class="link" onClick={() => goToSpell(one)}>
-              {withSpaces(shown(one.thread))}
-            </button>
-          </td>
-          <td>{one.state}</td>
-          <td>{withSpaces(shown(one.endedBy))}</td>
-        </tr>
-      ))}
-      {seen.length > ROWS && (
-        <tr>
-          <th scope="row">{seen.length - ROWS} more in view</th>
-        </tr>
-      )}
-    </Table>
+    <TwinTable
+      label={TITLE}
+      rows={seen.slice(0, ROWS)}
+      idOf={({ range }) => range.from_ns}
+      columns={[
+        { title: "From", is: "name", cell: ({ range }) => exactMoment(range.from_ns) },
+        { title: "Length", is: "number", cell: ({ range }) => duration(span(range)) },
+        {
+          title: "Thread",
+          cell: (one) => <Button text={threadOf(one)} class="link" onClick={() => goToSpell(one)} />,
+        },
+        { title: "State", cell: ({ state }) => state },
+        { title: "Ended by", cell: ({ endedBy }) => withSpaces(shown(endedBy)) },
+      ]}
+      more={seen.length > ROWS ? `${seen.length - ROWS} more in view` : ""}
+    />
   );
 }

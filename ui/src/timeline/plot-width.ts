@@ -7,6 +7,9 @@ import { useEffect } from "preact/hooks";
 /** Pixels of the time axis. */
 export const plotWidth = signal(0);
 
+/** Most pixels that a graph is high. */
+export const MOST_HEIGHT = 640;
+
 export function usePlotWidth(ref: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const element = ref.current;
@@ -17,6 +20,12 @@ export function usePlotWidth(ref: RefObject<HTMLElement | null>): void {
     sizes.observe(element);
     return () => sizes.disconnect();
   }, []);
+}
+
+/** The height that the link says, as far as it is one; else the natural one. */
+export function heightOf(saved: unknown, natural: number, least = 56): number {
+  const { height } = (saved ?? {}) as { height?: unknown };
+  return typeof height === "number" ? Math.min(MOST_HEIGHT, Math.max(least, height)) : natural;
 }
 
 /** How much taller graphs are at first on a large screen, which they would leave empty. */

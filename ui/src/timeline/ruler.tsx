@@ -1,11 +1,13 @@
 // The time axis: round moments of the window, and the length of what is selected.
 
 import { useCallback, useRef } from "preact/hooks";
+import { Button } from "../components/button";
 import { Canvas } from "../draw/canvas";
 import { colours } from "../draw/colours";
 import { duration, exactMoment, moment, range as rangeText, timeOfDay } from "../lib/format";
 import { shown } from "../lib/safe";
 import { span, ticks, toPixel } from "../lib/scale";
+import { toggler } from "../lib/signals";
 import { type Bookmark, bookmarks } from "../state/bookmarks";
 import { isClock } from "../state/prefs";
 import * as store from "../state/store";
@@ -111,17 +113,13 @@ export function Ruler() {
   return (
     <div class="row ruler">
       <div class="gutter ruler-gutter">
-        <button
-          type="button"
+        <Button
+          text={`${duration(span(window))} in view`}
           class="quiet ruler-span"
           aria-pressed={isClock.value}
           title={isClock.value ? "Show seconds since the start" : "Show times of day (UTC)"}
-          onClick={() => {
-            isClock.value = !isClock.value;
-          }}
-        >
-          {duration(span(window))} in view
-        </button>
+          onClick={toggler(isClock)}
+        />
       </div>
       <div class="plot" data-plot ref={ref}>
         <Canvas draw={draw} label={`Time axis: ${rangeText(window)}${chosen}${marked}`} />

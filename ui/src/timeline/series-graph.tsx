@@ -2,11 +2,12 @@
 
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import type { MenuEntry } from "../components/menu";
-import { Canvas } from "../draw/canvas";
+import { Canvas, type Draw } from "../draw/canvas";
 import { seriesBuckets } from "../lib/buckets";
+import { toggledIn } from "../lib/toggled";
 import { useLatest } from "../state/answer";
 import { learn } from "../state/names";
-import { askedOverTime, highlighted, selected } from "../state/selection";
+import { askedOverTime, EVERYTHING, highlighted, selected } from "../state/selection";
 import * as store from "../state/store";
 import type { ViewProps } from "../views/view";
 import type { Chip, Selection } from "../wire";
@@ -14,9 +15,9 @@ import { reportPeak, sharedPeak } from "./axes";
 import { usePlot } from "./gestures";
 import { GraphFrame } from "./graph-frame";
 import { Legend } from "./legend";
-import { axis, axisText, type Entry, type Shape, type Style, shapeOf } from "./model";
+import { axis, axisText, type Entry, peakOf, type Shape, type Style, shapeOf } from "./model";
 import { askOverTime, type OverTime } from "./over-time";
-import { plotWidth, tallness } from "./plot-width";
+import { heightOf, plotWidth, tallness } from "./plot-width";
 import { paint, summary, swatchOf, tipAt } from "./series-paint";
 import { SeriesTwin } from "./twin";
 
@@ -55,10 +56,7 @@ function readSettings(of: SeriesOf, value: unknown): Settings {
   const saved = savedOf(value);
   const style = of.styles.find((one) => one === saved.style) ?? of.styles[0] ?? "stacked";
   const hidden = Array.isArray(saved.hidden) ? saved.hidden.filter((one) => typeof one === "string") : null;
-  const height =
-    typeof saved.height === "number"
-      ? Math.min(640, Math.max(56, saved.height))
-      : Math.round(of.height * tallness());
+  const height = heightOf(saved, Math.round(of.height * tallness()));
   return { style, hidden, height, whole: saved.whole === true };
 }
 
@@ -77,7 +75,7 @@ function useShapes(of: SeriesOf, settings: Settings, trace: number, width: numbe
       : { trace, kind: of.kind, range: state.window, buckets: seriesBuckets(width), top: of.top, selection };
   const isShares = settings.style === "shares";
   // Shares are of everything, whatever is chosen: the chosen ones are one of them.
-  const all = isShares ? { range: null, chips: [] } : askedOverTime(state);
+  const all = isShares ? EVERYTHING : askedOverTime(state);
   const { chips } = selected(state);
   const chosen = isShares && chips.length > 0 ? { range: null, chips } : highlighted(state);
   const scope = (selection: Selection | null) => JSON.stringify([trace, of.kind, of.top, selection]);
@@ -94,7 +92,7 @@ function useShapes(of: SeriesOf, settings: Settings, trace: number, width: numbe
 
 export function SeriesGraph({ of, trace, opening }: ViewProps & { of: SeriesOf }) {
   const ref = useRef<HTMLDivElement>(null);
-  const settings = store.setting(of.id, (value) => readSettings(of, value));
+  const settings = readSettings(of, store.settings.value[of.id]);
   const change = (next: Partial<Settings>, kind = "") =>
     store.setSetting(of.id, { ...savedOf(store.settings.value[of.id]), ...next }, kind);
   const { whole, marked, base, isHighlight } = useShapes(of, settings, trace.id, plotWidth.value);
@@ -112,8 +110,8 @@ export function SeriesGraph({ of, trace, opening }: ViewProps & { of: SeriesOf }
   const ends = axis(settings.whole && seen?.unit === "share" ? 1 : peak, seen?.unit ?? "1/s");
   const over = isHighlight ? visibleOf(marked, settings) : null;
   const colouring = { isProcess: of.isProcess, hash: opening.hash };
-  const draw = useCallback(
-    (to: CanvasRenderingContext2D, width: number, height: number) => {
+  const draw = useCallback<Draw>(
+    (to, width, height) => {
       if (seen !== null)
         paint(to, seen, over, { ...colouring, style: settings.style, isHighlight, ...ends }, width, height);
     },
@@ -135,8 +133,6 @@ export function SeriesGraph({ of, trace, opening }: ViewProps & { of: SeriesOf }
       ? [{ title: "Axis up to 100 %", isOn: settings.whole, run: () => change({ whole: !settings.whole }) }]
       : [];
   const hidden = hiddenOf(whole, settings);
-  const toggle = (id: string) =>
-    change({ hidden: hidden.includes(id) ? hidden.filter((one) => one !== id) : [...hidden, id] });
   return (
     <GraphFrame
       id={of.id}
@@ -153,7 +149,7 @@ export function SeriesGraph({ of, trace, opening }: ViewProps & { of: SeriesOf }
           unit={whole?.unit ?? "1/s"}
           colourOf={(entry) => swatchOf(entry, colouring)}
           hidden={hidden}
-          onHide={toggle}
+          onHide={(id) => change({ hidden: toggledIn(hidden, id) })}
           height={settings.height}
           chipOf={of.chipOf ?? (of.isProcess ? processChip : () => null)}
         />
@@ -185,11 +181,5 @@ function visibleOf(shape: Shape | null, settings: Settings): Shape | null {
   const hidden = hiddenOf(shape, settings);
   const entries = shape.entries.filter((one) => !hidden.includes(one.id));
   if (entries.length === shape.entries.length) return shape;
-  let peak = 0;
-  for (let at = 0; at < shape.buckets; at++) {
-    const values = entries.map((one) => one.values[at] ?? 0);
-    const isLines = settings.style === "lines";
-    peak = Math.max(peak, isLines ? Math.max(0, ...values) : values.reduce((sum, value) => sum + value, 0));
-  }
-  return { ...shape, entries, peak };
+  return { ...shape, entries, peak: peakOf(entries, shape.buckets, settings.style !== "lines") };
 }

@@ -1,15 +1,15 @@
 // How a graph of sums is painted, and how it is described in words.
 
-import { colours, HUES, hueOf, hueToken } from "../draw/colours";
+import { colours, HUES, hueOf, hueToken, TOKENS } from "../draw/colours";
 import { drawGrid, drawLines, drawStacked, type SeriesSight } from "../draw/series";
-import { duration, moment, range as rangeText } from "../lib/format";
+import { range as rangeText } from "../lib/format";
 import { shown } from "../lib/safe";
-import { span } from "../lib/scale";
 import type { Tip } from "../state/page";
 import * as store from "../state/store";
 import {
   bucketAt,
   bucketRange,
+  bucketText,
   type Entry,
   isLevel,
   type Shape,
@@ -26,6 +26,9 @@ export interface Look {
   most: number;
   at: number[];
 }
+
+/** Colours of what has no hue of its own. */
+const TONES = { system: "system", free: "idle", chosen: "chosen", other: "other" } as const;
 
 /** How pale the whole is behind what is highlighted. */
 const BEHIND = 0.22;
@@ -44,22 +47,12 @@ export function paint(
   height: number,
 ): void {
   const tones = colours();
-  const tone = (entry: Entry) => {
-    if (entry.look === "system") return tones.system;
-    if (entry.look === "free") return tones.idle;
-    if (entry.look === "chosen") return tones.chosen;
-    if (entry.look === "other") return tones.other;
-    return tones.series[hue(entry, look)] ?? tones.other;
+  const tone = (entry: Entry) =>
+    entry.look === "hue" ? (tones.series[hue(entry, look)] ?? tones.other) : tones[TONES[entry.look]];
+  const { window } = store.view.value;
+  const sight = ({ range, buckets }: Shape, alpha: number): SeriesSight => {
+    return { range, buckets, window, width, height, most: look.most, alpha };
   };
-  const sight = (shape: Shape, alpha: number): SeriesSight => ({
-    range: shape.range,
-    buckets: shape.buckets,
-    window: store.view.value.window,
-    width,
-    height,
-    most: look.most,
-    alpha,
-  });
   const bands = (shape: Shape) => shape.entries.map((one) => ({ colour: tone(one), values: one.values }));
   const layer = look.style === "lines" ? drawLines : drawStacked;
   drawGrid(to, look.at, { width, height, most: look.most }, tones.faint);
@@ -69,12 +62,7 @@ export function paint(
 
 export function swatchOf(entry: Entry, look: Pick<Look, "isProcess" | "hash">): string {
   if (entry.look === "hue") return hueToken(hue(entry, look));
-  return {
-    system: "var(--series-system)",
-    free: "var(--idle)",
-    chosen: "var(--chosen)",
-    other: "var(--series-other)",
-  }[entry.look];
+  return `var(--${TOKENS[TONES[entry.look]]})`;
 }
 
 export function tipAt(ns: number, shape: Shape, title: string): Tip | null {
@@ -89,7 +77,7 @@ export function tipAt(ns: number, shape: Shape, title: string): Tip | null {
   const sum = values.reduce((total, one) => total + one.value, 0);
   if (values.length > 1 && !isLevel(shape.unit)) rows.push(["Together", valueText(sum, shape)]);
   if (rows.length === 0) rows.push(["Nothing", ""]);
-  return { title: `${title} · ${moment(bucket.from_ns, span(bucket))} + ${duration(span(bucket))}`, rows };
+  return { title: `${title} · ${bucketText(bucket)}`, rows };
 }
 
 export function summary(title: string, shape: Shape | null): string {

@@ -14,26 +14,20 @@ export function StateKey() {
   return (
     <details class="state-key-button">
       <summary title="Colors of lanes">Key</summary>
-      <Key />
+      <ul class="state-key" aria-label="Colors of lanes">
+        {STATES.map(([token, words]) => (
+          <li key={token}>
+            <i class="swatch" style={{ "--swatch": `var(--${token})` }} />
+            {words}
+          </li>
+        ))}
+        {WAITS.filter((wait) => wait !== "unknown").map((wait) => (
+          <li key={wait}>
+            <i class="swatch swatch-low" style={{ "--swatch": `var(--wait-${wait})` }} />
+            {waitWords(wait)}
+          </li>
+        ))}
+      </ul>
     </details>
-  );
-}
-
-function Key() {
-  return (
-    <ul class="state-key" aria-label="Colors of lanes">
-      {STATES.map(([token, words]) => (
-        <li key={token}>
-          <i class="swatch" style={{ "--swatch": `var(--${token})` }} />
-          {words}
-        </li>
-      ))}
-      {WAITS.filter((wait) => wait !== "unknown").map((wait) => (
-        <li key={wait}>
-          <i class="swatch swatch-low" style={{ "--swatch": `var(--wait-${wait})` }} />
-          {waitWords(wait)}
-        </li>
-      ))}
-    </ul>
   );
 }

@@ -1,91 +1,63 @@
 // Graphs as tables: the same numbers for those who read them rather than see them.
 
-import type { ComponentChildren } from "preact";
+import { Button } from "../components/button";
+import { Table, type TableColumn, type TableProps } from "../components/table";
 import type { Timeline } from "../lib/arrow";
 import { merged } from "../lib/buckets";
 import { moment, percent } from "../lib/format";
 import { shown } from "../lib/safe";
 import { span } from "../lib/scale";
-import type { Lane } from "../wire";
-import { WAITS } from "../wire";
+import { type Lane, WAITS } from "../wire";
 import { bucketRange, exactTotal, isLevel, type Shape, valueText } from "./model";
 
 /** Rows of a table of sums: neighbours are added up to so many. */
 const ROWS = 60;
 
-export function Table({
-  label,
-  head,
-  children,
-}: {
-  label: string;
-  head: string[];
-  children: ComponentChildren;
-}) {
+/** A graph as a table. */
+export function TwinTable<R>({ label, ...table }: { label: string } & Omit<TableProps<R>, "label">) {
   return (
     // Its own scrolling is reached by keyboard.
     <div class="twin" role="region" aria-label={`${label}, as a table`} tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            {head.map((title, at) => (
-              <th key={title} scope="col" class={at === 0 ? "" : "number"}>
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
+      <Table {...table} />
     </div>
   );
 }
 
 export function SeriesTwin({ title, shape }: { title: string; shape: Shape }) {
   const highest = isLevel(shape.unit);
-  const columns = shape.entries.map((one) => ({ one, ...merged(one.values, ROWS, highest) }));
-  const by = columns[0]?.by ?? 1;
-  const rows = columns[0]?.sums.length ?? 0;
+  const series = shape.entries.map((one) => ({ one, ...merged(one.values, ROWS, highest) }));
+  const { by, sums } = series[0] ?? { by: 1, sums: [] };
+  const rangeOf = (at: number) => bucketRange(at * by, shape.range, shape.buckets);
+  const textOf = (sum: number, at: number) =>
+    valueText(sum / (highest ? 1 : Math.min(by, shape.buckets - at * by)), shape);
   return (
-    <Table label={title} head={["From", ...shape.entries.map((one) => shown(one.label))]}>
-      <tr class="total">
-        <th scope="row">All</th>
-        {shape.entries.map((one) => (
-          <td key={one.id} class="number">
-            {exactTotal(one.total, shape.unit)}
-          </td>
-        ))}
-      </tr>
-      {Array.from({ length: rows }, (_, at) => {
-        const range = bucketRange(at * by, shape.range, shape.buckets);
-        const width = Math.min(by, shape.buckets - at * by);
-        return (
-          <tr key={range.from_ns}>
-            <th scope="row">{moment(range.from_ns, span(range) * by)}</th>
-            {columns.map(({ one, sums }) => (
-              <td key={one.id} class="number">
-                {valueText((sums[at] ?? 0) / (highest ? 1 : width), shape)}
-              </td>
-            ))}
-          </tr>
-        );
-      })}
-    </Table>
+    <TwinTable
+      label={title}
+      // The first row has the sum of all.
+      rows={[null, ...sums.keys()]}
+      idOf={(at) => at ?? "all"}
+      lookOf={(at) => (at === null ? "total" : "")}
+      columns={[
+        {
+          title: "From",
+          is: "name",
+          cell: (at) => (at === null ? "All" : moment(rangeOf(at).from_ns, span(rangeOf(at)) * by)),
+        },
+        ...series.map(
+          (entry): TableColumn<number | null> => ({
+            title: shown(entry.one.label),
+            is: "number",
+            cell: (at) =>
+              at === null ? exactTotal(entry.one.total, shape.unit) : textOf(entry.sums[at] ?? 0, at),
+          }),
+        ),
+      ]}
+    />
   );
 }
 
-export interface LaneShares {
-  running: number;
-  ready: number;
-  waiting: number;
-  dpc: number;
-  switches: number;
-  /** What was waited for in most buckets. */
-  reason: string;
-}
-
 /** Shares of a lane over all its buckets. */
-export function sharesOf(data: Timeline, lane: number): LaneShares {
+export function sharesOf(data: Timeline, lane: number) {
   const { buckets } = data.header;
   const reasons = new Array<number>(WAITS.length).fill(0);
   const sum = (name: string) => {
@@ -107,8 +79,15 @@ export function sharesOf(data: Timeline, lane: number): LaneShares {
     waiting: sum("waiting") / whole,
     dpc: sum("dpc") / whole,
     switches: sum("switches"),
+    // What was waited for in most buckets.
     reason: (reasons[most] ?? 0) > 0 ? (WAITS[most] ?? "unknown") : "",
   };
+}
+
+interface LaneRow {
+  lane: Lane;
+  /** Nothing for a lane that the data does not have. */
+  shares: ReturnType<typeof sharesOf> | null;
 }
 
 interface LaneTwinProps {
@@ -122,37 +101,38 @@ interface LaneTwinProps {
 }
 
 export function LaneTwin({ title, lanes, data, first, isCore, onChoose }: LaneTwinProps) {
-  const head = isCore
-    ? ["Core", "Running", "DPC and ISR"]
-    : ["Lane", "Running", "Ready", "Waiting", "Waits most for"];
+  const sharesAt = (lane: Lane) => {
+    const place = lanes.indexOf(lane) - first;
+    if (data === null || place < 0) return null;
+    const isThere = (place + 1) * data.header.buckets <= (data.columns["running"]?.length ?? 0);
+    return isThere ? sharesOf(data, place) : null;
+  };
+  const share = (title: string, of: "running" | "ready" | "waiting" | "dpc"): TableColumn<LaneRow> => ({
+    title,
+    is: "number",
+    cell: ({ shares }) => (shares === null ? "–" : percent(shares[of])),
+  });
+  const states: TableColumn<LaneRow>[] = isCore
+    ? [share("DPC and ISR", "dpc")]
+    : [
+        share("Ready", "ready"),
+        share("Waiting", "waiting"),
+        { title: "Waits most for", cell: ({ shares }) => shares?.reason ?? "" },
+      ];
   return (
-    <Table label={title} head={head}>
-      {lanes.map((lane, at) => {
-        const place = at - first;
-        const isThere =
-          data !== null &&
-          place >= 0 &&
-          (place + 1) * data.header.buckets <= (data.columns["running"]?.length ?? 0);
-        const shares = isThere ? sharesOf(data, place) : null;
-        const cells = isCore
-          ? [shares?.running, shares?.dpc]
-          : [shares?.running, shares?.ready, shares?.waiting];
-        return (
-          <tr key={lane.key}>
-            <th scope="row">
-              <button type="button" class="link" onClick={() => onChoose(lane)}>
-                {shown(lane.label)}
-              </button>
-            </th>
-            {cells.map((share, column) => (
-              <td key={head[column + 1]} class="number">
-                {share === undefined ? "–" : percent(share)}
-              </td>
-            ))}
-            {!isCore && <td>{shares?.reason ?? ""}</td>}
-          </tr>
-        );
-      })}
-    </Table>
+    <TwinTable
+      label={title}
+      rows={lanes.map((lane) => ({ lane, shares: sharesAt(lane) }))}
+      idOf={({ lane }) => lane.key}
+      columns={[
+        {
+          title: isCore ? "Core" : "Lane",
+          is: "name",
+          cell: ({ lane }) => <Button text={shown(lane.label)} class="link" onClick={() => onChoose(lane)} />,
+        },
+        share("Running", "running"),
+        ...states,
+      ]}
+    />
   );
 }

@@ -6,9 +6,10 @@ import { FLAME_CHART_ID, PATH_ID } from "../state/waits";
 import { FLAGS_ID, FlagsGraph } from "../timeline/flags-graph";
 import { FlameChartGraph } from "../timeline/flame-chart-graph";
 import { LaneGraph, type LanesOf } from "../timeline/lane-graph";
+import type { Style } from "../timeline/model";
 import { PathGraph } from "../timeline/path-graph";
 import { SeriesGraph, type SeriesOf } from "../timeline/series-graph";
-import type { Opening } from "../wire";
+import type { Opening, SeriesKind } from "../wire";
 import type { Graph } from "./view";
 
 type Lacks = (opening: Opening) => string | null;
@@ -29,98 +30,39 @@ function lanes(of: LanesOf, lacks: Lacks): Graph {
   return { id: of.id, title: of.title, lacks, Panel: (props) => createElement(LaneGraph, { ...props, of }) };
 }
 
-function series(of: SeriesOf, lacks: Lacks): Graph {
-  return {
-    id: of.id,
-    title: of.title,
-    lacks,
-    Panel: (props) => createElement(SeriesGraph, { ...props, of }),
-  };
+/** A series of the server, which is called as its graph is. */
+function series(
+  kind: SeriesKind,
+  title: string,
+  height: number,
+  lacks: Lacks,
+  more: Partial<SeriesOf>,
+): Graph {
+  const of: SeriesOf = { id: kind, title, height, kind, top: 8, isProcess: false, styles: STACKED, ...more };
+  return { id: of.id, title, lacks, Panel: (props) => createElement(SeriesGraph, { ...props, of }) };
 }
+
+const STACKED: Style[] = ["stacked", "lines"];
+const BY_PROCESS = { isProcess: true };
 
 export const GRAPHS: Graph[] = [
   { id: FLAGS_ID, title: "Moments of findings", lacks: () => null, Panel: FlagsGraph },
   { id: PATH_ID, title: "Critical path", lacks: SWITCHES, Panel: PathGraph },
   { id: FLAME_CHART_ID, title: "Flame chart", lacks: CPU, Panel: FlameChartGraph },
-  series(
-    {
-      id: "cpu",
-      title: "CPU by process",
-      kind: "cpu",
-      top: 12,
-      isProcess: true,
-      styles: ["stacked", "shares", "lines"],
-      height: 116,
-    },
-    CPU,
-  ),
+  series("cpu", "CPU by process", 116, CPU, {
+    ...BY_PROCESS,
+    top: 12,
+    styles: ["stacked", "shares", "lines"],
+  }),
   lanes({ id: "cores", title: "Cores", kind: "core", row: 14, rows: 8 }, SWITCHES),
   lanes({ id: "processes", title: "Processes", kind: "process", row: 20, rows: 6 }, SWITCHES),
   lanes({ id: "threads", title: "Threads", kind: "thread", row: 20, rows: 8 }, SWITCHES),
-  series(
-    {
-      id: "disk",
-      title: "Disk by process",
-      kind: "disk",
-      top: 8,
-      isProcess: true,
-      styles: ["stacked", "lines"],
-      height: 92,
-    },
-    DISK,
-  ),
-  series(
-    {
-      id: "disk-busy",
-      title: "Disk busy",
-      kind: "disk_busy",
-      top: 8,
-      isProcess: false,
-      styles: ["lines", "stacked"],
-      height: 76,
-    },
-    DISK,
-  ),
-  series(
-    {
-      id: "file",
-      title: "File by process",
-      kind: "file",
-      top: 8,
-      isProcess: true,
-      styles: ["stacked", "lines"],
-      height: 92,
-    },
-    FILE,
-  ),
-  series(
-    {
-      id: "net",
-      title: "Network by process",
-      kind: "net",
-      top: 8,
-      isProcess: true,
-      styles: ["stacked", "lines"],
-      height: 92,
-    },
-    NET,
-  ),
-  series(
-    { id: "marks", title: "Marks", kind: "marks", top: 1, isProcess: false, styles: ["stacked"], height: 56 },
-    MARKS,
-  ),
-  series(
-    {
-      id: "events",
-      title: "Events",
-      kind: "events",
-      top: 8,
-      isProcess: false,
-      styles: ["stacked", "lines"],
-      height: 76,
-    },
-    () => null,
-  ),
+  series("disk", "Disk by process", 92, DISK, BY_PROCESS),
+  series("disk_busy", "Disk busy", 76, DISK, { id: "disk-busy", styles: ["lines", "stacked"] }),
+  series("file", "File by process", 92, FILE, BY_PROCESS),
+  series("net", "Network by process", 92, NET, BY_PROCESS),
+  series("marks", "Marks", 56, MARKS, { top: 1, styles: ["stacked"] }),
+  series("events", "Events", 76, () => null, {}),
 ];
 
 /** What a trace shows at first. */

@@ -14,80 +14,15 @@ import { ANY_TABLE, TABLE_VIEWS } from "./tables";
 import type { View } from "./view";
 import { WAITS } from "./waits";
 
-const OVERVIEW = questionView(
-  {
+export const VIEWS: View[] = [
+  FINDINGS,
+  questionView("overview", {
     id: "overview",
     title: "Overview",
     group: "Overview",
     sentence: "What the trace is about, on one page",
     key: "o",
-  },
-  "overview",
-  {},
-);
-
-const DPCS = questionView(
-  {
-    id: "dpc-isr",
-    title: "DPCs and interrupts",
-    group: "CPU",
-    sentence: "Drivers that took processors away from threads",
-  },
-  "dpc",
-  {},
-);
-
-const FILTERS = questionView(
-  {
-    id: "mini-filter",
-    title: "Filter drivers",
-    group: "I/O",
-    sentence: "Time of file operations that drivers in between took",
-  },
-  "mini-filter",
-  {},
-);
-
-const SYSCALLS = questionView(
-  {
-    id: "syscalls",
-    title: "System calls",
-    group: "Programs",
-    sentence: "Calls into the kernel, how long they took and how they ended",
-  },
-  "syscall",
-  {},
-);
-
-const CONFIGURATION = questionView(
-  {
-    id: "configuration",
-    title: "System configuration",
-    group: "System",
-    sentence: "The machine: processors, memory, disks, drivers, Windows",
-    key: "s",
-    isTimeless: true,
-  },
-  "stats",
-  {},
-);
-
-const HEALTH = questionView(
-  {
-    id: "health",
-    title: "Trace health",
-    group: "System",
-    sentence: "Recorded data, lost events, and the cost of recording",
-    key: "x",
-    isTimeless: true,
-  },
-  "trace-stats",
-  {},
-);
-
-export const VIEWS: View[] = [
-  FINDINGS,
-  OVERVIEW,
+  }),
   COMPARE,
   EXPLAIN,
   ASK,
@@ -97,17 +32,46 @@ export const VIEWS: View[] = [
   FUNCTIONS,
   ...TABLE_VIEWS.filter((view) => view.group === "CPU"),
   WAITS,
-  DPCS,
+  questionView("dpc", {
+    id: "dpc-isr",
+    title: "DPCs and interrupts",
+    group: "CPU",
+    sentence: "Drivers that took processors away from threads",
+  }),
   ...TABLE_VIEWS.filter((view) => view.group === "I/O"),
   DISK_MAP,
-  FILTERS,
+  questionView("mini-filter", {
+    id: "mini-filter",
+    title: "Filter drivers",
+    group: "I/O",
+    sentence: "Time of file operations that drivers in between took",
+  }),
   PROCESSES,
   PROCESS_MODULES,
   ...TABLE_VIEWS.filter((view) => view.group === "Programs"),
-  SYSCALLS,
+  questionView("syscall", {
+    id: "syscalls",
+    title: "System calls",
+    group: "Programs",
+    sentence: "Calls into the kernel, how long they took and how they ended",
+  }),
   ...TABLE_VIEWS.filter((view) => view.group === "Events"),
-  CONFIGURATION,
-  HEALTH,
+  questionView("stats", {
+    id: "configuration",
+    title: "System configuration",
+    group: "System",
+    sentence: "The machine: processors, memory, disks, drivers, Windows",
+    key: "s",
+    isTimeless: true,
+  }),
+  questionView("trace-stats", {
+    id: "health",
+    title: "Trace health",
+    group: "System",
+    sentence: "Recorded data, lost events, and the cost of recording",
+    key: "x",
+    isTimeless: true,
+  }),
 ];
 
 export function viewOf(id: string): View | undefined {

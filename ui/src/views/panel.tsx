@@ -2,16 +2,17 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { Button, CopyButton } from "../components/button";
 import { Failed } from "../components/failed";
 import { counted } from "../lib/format";
 import { shown } from "../lib/safe";
 import { around } from "../lib/scale";
 import type { Answered } from "../state/answer";
-import type { PageChip, PageField } from "../state/column-chips";
+import type { PageField } from "../state/column-chips";
 import { isTrafficShown, timelineShare } from "../state/prefs";
 import { fieldTitle } from "../state/selection";
 import * as store from "../state/store";
-import type { Range, Schema, Selection, Source } from "../wire";
+import type { QuestionInfo, Source } from "../wire";
 
 /** Pixels of the page above and below its panels. */
 const HEADS = 60;
@@ -46,21 +47,14 @@ function isAlike(first: unknown, value: unknown): boolean {
   );
 }
 
-export function useSelection(): Selection {
-  return store.selection.value;
+/** A declared question by its name; nothing before the first answer about all of them. */
+export function questionOf(name: string): QuestionInfo | undefined {
+  return store.schema.value?.questions.find((one) => one.name === name);
 }
 
-/** What the graphs show. */
-export function useWindow(): Range {
-  return store.timeWindow.value;
-}
-
-export function useSchema(): Schema | null {
-  return store.schema.value;
-}
-
-export function addChip(chip: PageChip): void {
-  store.addChip(chip);
+/** Only rows of a process, or of what else the field says. */
+export function only(field: PageField, value: string | number): void {
+  store.addChip({ field, values: [String(value)], exclude: false });
 }
 
 /** The graphs show a moment in the middle of a hundredth of the trace. */
@@ -74,11 +68,6 @@ export function goTo(at_ns: number): void {
 /** Pixels that views have below the timeline, as the page is divided. */
 export function viewRoom(): number {
   return (globalThis.innerHeight * (100 - timelineShare.value)) / 100 - HEADS;
-}
-
-/** Facts side by side. */
-export function toTell(parts: string[]): string {
-  return parts.join(" · ");
 }
 
 /** Says which filters of columns do not apply to what follows. */
@@ -95,9 +84,8 @@ export function NotHere({ fields, where = "here" }: { fields: readonly PageField
 
 interface AnsweringProps<T> {
   answered: Answered<T>;
-  source: (answer: T) => Source;
   /** What the reader should know of this answer. */
-  remark: (answer: T) => string;
+  remark?: (answer: T) => string;
   /** What stands on the line of the remark, after it. */
   more?: (answer: T) => ComponentChildren;
   /** The part of the selection that it does not follow, in a sentence. */
@@ -108,8 +96,8 @@ interface AnsweringProps<T> {
 }
 
 /** An answer with its source; the last one stays, paler, while the next one is on its way. */
-export function Answering<T>(props: AnsweringProps<T>) {
-  const { answered, source, remark, more, warning = "", leftOut, children } = props;
+export function Answering<T extends { source: Source }>(props: AnsweringProps<T>) {
+  const { answered, remark, more, warning = "", leftOut, children } = props;
   const { data, failure, isBusy } = answered;
   if (failure !== null) return <Failed failure={failure} />;
   if (data === null)
@@ -118,7 +106,7 @@ export function Answering<T>(props: AnsweringProps<T>) {
         {isBusy ? "Asking…" : ""}
       </div>
     );
-  const text = remark(data);
+  const text = remark?.(data) ?? "";
   return (
     <div class={isBusy ? "answering is-busy" : "answering"} aria-busy={isBusy}>
       <NotHere fields={leftOut ?? store.columnChips.value.map(({ field }) => field)} />
@@ -130,7 +118,7 @@ export function Answering<T>(props: AnsweringProps<T>) {
         </p>
       )}
       {children(data)}
-      <SourceLine source={source(data)} />
+      <SourceLine source={data.source} />
     </div>
   );
 }
@@ -149,9 +137,12 @@ export function SourceLine({ source }: { source: Source }) {
       {skipped.length > 0 && (
         <p class="note is-warning">Not narrowed by {skipped.join(", ")}: this table has no such column.</p>
       )}
-      <button type="button" class="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        {isOpen ? "Hide the question" : "Show the question"}
-      </button>
+      <Button
+        text={isOpen ? "Hide the question" : "Show the question"}
+        class="link"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      />
       {(isOpen || isTrafficShown.value) && (
         <span class="took">
           {counted(source.rows_read, "row")} read, {source.took_ms.toFixed(1)} ms
@@ -159,9 +150,7 @@ export function SourceLine({ source }: { source: Source }) {
       )}
       {isOpen && source.sql !== "" && (
         <Copied label="SQL" text={source.sql}>
-          <button type="button" onClick={() => store.openSql(source.sql)}>
-            Open as SQL
-          </button>
+          <Button text="Open as SQL" onClick={() => store.openSql(source.sql)} />
         </Copied>
       )}
       {isOpen && source.command !== "" && <Copied label="Command line" text={source.command} />}
@@ -170,14 +159,10 @@ export function SourceLine({ source }: { source: Source }) {
 }
 
 function Copied(props: { label: string; text: string; children?: ComponentChildren }) {
-  const copy = () => void navigator.clipboard.writeText(props.text);
   return (
     <figure class="copied">
       <figcaption>
-        {props.label}{" "}
-        <button type="button" onClick={copy}>
-          Copy
-        </button>
+        {props.label} <CopyButton of={() => props.text} />
         {props.children}
       </figcaption>
       <pre>{shown(props.text).replaceAll("\\u{a}", "\n")}</pre>

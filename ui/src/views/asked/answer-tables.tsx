@@ -1,11 +1,13 @@
 // The tables of an answer: of a declared question, or of SQL.
 
-import { useMemo, useState } from "preact/hooks";
-import { type GridRow, type GridSort, TreeGrid } from "../../components/tree-grid";
+import { useMemo } from "preact/hooks";
+import { CopyButton } from "../../components/button";
+import { type GridColumn, type GridRow, type GridSort, TreeGrid } from "../../components/tree-grid";
 import { withSpaces } from "../../lib/columns";
 import { counted } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { useArranged } from "../../state/arranged";
+import { copyText } from "../../state/page";
 import { type Asked, askedByLine } from "../../state/spot";
 import * as store from "../../state/store";
 import type { Answer, AnswerColumn, AnswerTable, Cell } from "../../wire";
@@ -49,9 +51,15 @@ export function titleOf({ title, unit }: Pick<AnswerColumn, "title" | "unit">): 
   return shown(own.charAt(0).toUpperCase() + own.slice(1));
 }
 
+/** A column of an answer as one of a table; without a width it takes what is left. */
+export function columnOf(column: AnswerColumn, width: number | undefined): GridColumn {
+  const { name, unit, sentence } = column;
+  const made = { id: name, title: titleOf(column), sentence, isNumber: isNumber(unit) };
+  return width === undefined ? made : { ...made, width };
+}
+
 function OneTable({ table, of }: { table: AnswerTable; of: string }) {
-  const [selected, setSelected] = useState<string | null>(null);
-  const { onSort, ...arranging } = useArranged(`${of}.${table.name}`);
+  const arranging = useArranged(`${of}.${table.name}`);
   const { sort } = arranging.arranged;
   const arranged = { ...arranging.arranged, moved: namesFirst(table, arranging.arranged.moved) };
   const rows = useMemo(() => gridRows(table, sort), [table, sort]);
@@ -60,38 +68,20 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
     const lines = table.rows[Number(row)]?.map(textOf).filter((text) => text.startsWith("etwkit ")) ?? [];
     return lines.map((line) => askedByLine(line, questions)).find((asked) => asked !== null) ?? null;
   };
-  const open = ({ question, options }: Asked) => {
-    const settings = { ...store.view.value.settings, ask: { question, values: { [question]: options } } };
-    store.update({ view: "ask", settings });
-  };
+  const open = ({ question, options }: Asked) => store.openQuestion(question, options);
   const hasCommands = table.rows.slice(0, 20).some((_, at) => commandIn(String(at)) !== null);
-  const copy = () => {
-    void navigator.clipboard.writeText(
-      tsv(
-        table.columns.map((column) => column.name),
-        table.rows,
-      ),
-    );
-  };
+  const names = table.columns.map((column) => column.name);
   return (
     <section class="answer">
       {table.name !== "" && <h3>{shown(table.name)}</h3>}
       <TreeGrid
         label={table.name === "" ? "Answer" : table.name}
-        columns={table.columns.map((column, at) => ({
-          id: column.name,
-          title: titleOf(column),
-          sentence: column.sentence,
-          isNumber: isNumber(column.unit),
-          ...(at === wideColumn(table) ? {} : { width: widthOf(table, at) }),
-        }))}
-        onArrange={arranging.onArrange}
+        columns={table.columns.map((column, at) =>
+          columnOf(column, at === wideColumn(table) ? undefined : widthOf(table, at)),
+        )}
+        {...arranging}
         arranged={arranged}
         rows={rows}
-        selected={selected}
-        sort={sort}
-        onSort={onSort}
-        onSelect={(row) => setSelected(row.id)}
         onEnter={(row) => {
           const asked = commandIn(row.id);
           if (asked !== null) open(asked);
@@ -103,7 +93,7 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
             if (of !== null && of !== name) return [];
             const value = table.rows[Number(row.id)]?.[at] ?? null;
             const chip = chipOfAnswer(name, value);
-            const run = () => void navigator.clipboard.writeText(textOf(value));
+            const run = () => copyText(textOf(value));
             const copied = of === null ? [] : [{ title: `Copy ${shown(title)}`, run }];
             return [...chipEntries(chip, chip?.values[0] ?? ""), ...copied];
           });
@@ -117,9 +107,7 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
               {table.is_cut ? ", there are more" : ""}
               {hasCommands && "; Enter or a double click opens a command here"}
             </span>
-            <button type="button" onClick={copy}>
-              Copy
-            </button>
+            <CopyButton of={() => tsv(names, table.rows)} />
           </>
         }
       />

@@ -10,16 +10,12 @@ import { nameOf } from "../../state/names";
 import { narrowedBy } from "../../state/question-chips";
 import { fieldTitle } from "../../state/selection";
 import * as store from "../../state/store";
+import { rangeText } from "../../state/threads";
 import type { AskRequest, QuestionInfo } from "../../wire";
-import { Answering, useSchema, useSelection, useSettings } from "../panel";
+import { Answering, questionOf, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { AnswerTables } from "./answer-tables";
 import { OptionsForm, type Values } from "./options";
-
-interface AskedSettings {
-  question: string;
-  values: Record<string, Values>;
-}
 
 /** Any question that has something to answer from. */
 export const ASK: View = {
@@ -33,8 +29,8 @@ export const ASK: View = {
 };
 
 function AskPanel({ trace, opening }: ViewProps) {
-  const [settings, change] = useSettings<AskedSettings>(ASK.id, { question: "", values: {} });
-  const schema = useSchema();
+  const [settings, change] = useSettings(ASK.id, { question: "", values: {} as Record<string, Values> });
+  const schema = store.schema.value;
   if (schema === null) return <section class="view">…</section>;
   const questions = schema.questions.filter((one) => opening.questions.includes(one.name));
   const question = questions.find((one) => one.name === settings.question);
@@ -75,13 +71,16 @@ function AskPanel({ trace, opening }: ViewProps) {
   );
 }
 
+/** Options as they are. */
+const DEFAULTS: Values = {};
+
 /** A view of one question; what is selected goes with it where the question has options for that. */
-export function questionView(view: Omit<View, "Panel" | "lacks">, name: string, values: Values): View {
+export function questionView(name: string, view: Omit<View, "Panel" | "lacks">): View {
   const Panel = ({ trace }: ViewProps) => {
-    const question = useSchema()?.questions.find((one) => one.name === name);
+    const question = questionOf(name);
     return (
       <section class="view">
-        {question && <Asked trace={trace.id} question={question} values={values} />}
+        {question && <Asked trace={trace.id} question={question} values={DEFAULTS} />}
       </section>
     );
   };
@@ -95,10 +94,9 @@ export function useAsked(
   question: QuestionInfo,
   values: Values,
 ): { request: AskRequest; warning: string; notApplied: PageField[] } {
-  const { range, chips } = useSelection();
+  const { range, chips } = store.selection.value;
   const takesRange = question.options.some((option) => option.name === "range");
-  const seconds = (ns: number) => (ns / 1e9).toFixed(9);
-  const part = range && takesRange ? { range: `${seconds(range.from_ns)}..${seconds(range.to_ns)}` } : {};
+  const part = range && takesRange ? { range: rangeText(range) } : {};
   const narrowed = narrowedBy([...chips, ...store.columnChips.value], question, values, nameOf);
   const request: AskRequest = {
     trace,
@@ -113,13 +111,7 @@ function Asked({ trace, question, values }: { trace: number; question: QuestionI
   const { request, warning } = useAsked(trace, question, values);
   const answered = useAnswer(api.ask, request);
   return (
-    <Answering
-      answered={answered}
-      source={(answer) => answer.source}
-      remark={() => ""}
-      warning={warning}
-      leftOut={[]}
-    >
+    <Answering answered={answered} warning={warning} leftOut={[]}>
       {(answer) => <AnswerTables answer={answer} of={question.name} />}
     </Answering>
   );

@@ -2,15 +2,13 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api";
+import { Button } from "../../components/button";
 import { useAnswer } from "../../state/answer";
+import * as store from "../../state/store";
 import type { SqlRequest } from "../../wire";
-import { Answering, useSchema, useSettings } from "../panel";
+import { Answering, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { AnswerTables } from "./answer-tables";
-
-interface SqlSettings {
-  text: string;
-}
 
 const BEGIN = "SELECT name, pid, start_ns, stop_ns\nFROM process\nORDER BY start_ns";
 const LIMIT = 5000;
@@ -27,12 +25,12 @@ export const SQL: View = {
 };
 
 function SqlPanel({ trace, opening }: ViewProps) {
-  const [settings, change] = useSettings<SqlSettings>(SQL.id, { text: BEGIN });
+  const [settings, change] = useSettings(SQL.id, { text: BEGIN });
   const [text, setText] = useState(settings.text);
   const [run, setRun] = useState(0);
   // Undo, a link or another panel can bring another statement.
   useEffect(() => setText(settings.text), [settings.text]);
-  const schema = useSchema();
+  const schema = store.schema.value;
   const request: SqlRequest = { trace: trace.id, sql: settings.text, limit: LIMIT };
   // The same statement can be asked again.
   const answered = useAnswer((asked: SqlRequest & { run: number }, signal) => api.sql(asked, signal), {
@@ -57,9 +55,7 @@ function SqlPanel({ trace, opening }: ViewProps) {
             if (event.key === "Enter" && event.ctrlKey) ask();
           }}
         />
-        <button type="button" class="main" onClick={ask} title="Ctrl+Enter">
-          Ask
-        </button>
+        <Button text="Ask" class="main" onClick={ask} title="Ctrl+Enter" />
       </div>
       <details class="folded">
         <summary>Tables of this trace</summary>
@@ -74,9 +70,7 @@ function SqlPanel({ trace, opening }: ViewProps) {
           ))}
         </ul>
       </details>
-      <Answering answered={answered} source={(answer) => answer.source} remark={() => ""}>
-        {(answer) => <AnswerTables answer={answer} of="sql" />}
-      </Answering>
+      <Answering answered={answered}>{(answer) => <AnswerTables answer={answer} of="sql" />}</Answering>
     </section>
   );
 }

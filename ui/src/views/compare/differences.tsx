@@ -1,19 +1,21 @@
 // Which names explain the difference of two sides: a table with bars, or a flame graph of both.
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
+import { Button } from "../../components/button";
+import { Table, type TableColumn } from "../../components/table";
 import { leanOf, mergeFlames, waysOfSide } from "../../lib/flame-diff";
 import { namesTo, nearest } from "../../lib/flame-grow";
 import { duration, exactDuration } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { useAnswer } from "../../state/answer";
 import * as store from "../../state/store";
-import type { Chip, FlameAnswer, FlameRequest } from "../../wire";
+import type { Chip, FlameAnswer, FlameRequest, Source } from "../../wire";
 import { FlameGraph } from "../flame/graph";
 import { FLAME_START, flameRequest } from "../flame/options";
-import { unfolded } from "../flame/unfold";
+import { unfolded, useGrown } from "../flame/unfold";
 import { Answering } from "../panel";
-import { type Compared, type MeasureOf, type Side, sentenceOf } from "./sides";
+import { type Compared, type MeasureOf, type Row, type Side, sentenceOf } from "./sides";
 
 /** Rows of the table. */
 const MOST = 200;
@@ -38,69 +40,51 @@ interface RowsProps {
 export function Rows({ compared, measure, a, b }: RowsProps) {
   const rows = compared.rows.slice(0, MOST);
   const most = Math.max(1, ...rows.map((row) => Math.abs(row.b - row.a)));
+  const sideOf = (side: string, of: Side, value: (row: Row) => number): TableColumn<Row> => ({
+    title: side,
+    is: "number",
+    cell: (row) =>
+      value(row) === 0 ? (
+        <span class="muted">–</span>
+      ) : (
+        <Button
+          text={duration(value(row))}
+          class="link"
+          aria-label={`${shown(row.name)} in ${side}: ${duration(value(row))}`}
+          onClick={() => goToSide(of, row.name, measure)}
+        />
+      ),
+  });
   return (
     <section class="compare-rows" aria-label="Differences" tabIndex={0}>
       <p class="compare-sentence">
         <b>{shown(sentenceOf(compared, measure))}</b>
       </p>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">
-              {measure.group === "path" ? "File" : measure.group === "tag" ? "Stack tag" : "Process"}
-            </th>
-            <th scope="col" class="number">
-              A
-            </th>
-            <th scope="col" class="number">
-              B
-            </th>
-            <th scope="col" class="number">
-              B − A
-            </th>
-            <th scope="col">less in B | more in B</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.name}>
-              <th scope="row" title={shown(row.name)}>
-                {row.name === "" ? "(unknown)" : shown(row.name)}
-              </th>
-              <Value value={row.a} name={row.name} side="A" run={() => goToSide(a, row.name, measure)} />
-              <Value value={row.b} name={row.name} side="B" run={() => goToSide(b, row.name, measure)} />
-              <td class="number" title={exactDuration(row.b - row.a)}>
-                {row.b > row.a ? "+" : ""}
-                {duration(row.b - row.a)}
-              </td>
-              <td>
-                <Lean by={(row.b - row.a) / most} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        rows={rows}
+        idOf={({ name }) => name}
+        columns={[
+          {
+            title: measure.group === "path" ? "File" : measure.group === "tag" ? "Stack tag" : "Process",
+            is: "name",
+            cell: ({ name }) => (name === "" ? "(unknown)" : shown(name)),
+            tip: ({ name }) => shown(name),
+          },
+          sideOf("A", a, (row) => row.a),
+          sideOf("B", b, (row) => row.b),
+          {
+            title: "B − A",
+            is: "number",
+            cell: (row) => `${row.b > row.a ? "+" : ""}${duration(row.b - row.a)}`,
+            tip: (row) => exactDuration(row.b - row.a),
+          },
+          { title: "less in B | more in B", cell: (row) => <Lean by={(row.b - row.a) / most} /> },
+        ]}
+      />
       {compared.rows.length > MOST && (
         <p class="muted">{compared.rows.length - MOST} more names with smaller differences</p>
       )}
     </section>
-  );
-}
-
-function Value(props: { value: number; name: string; side: string; run: () => void }) {
-  const { value, name, side, run } = props;
-  if (value === 0) return <td class="number muted">–</td>;
-  return (
-    <td class="number">
-      <button
-        type="button"
-        class="link"
-        aria-label={`${shown(name)} in ${side}: ${duration(value)}`}
-        onClick={run}
-      >
-        {duration(value)}
-      </button>
-    </td>
   );
 }
 
@@ -128,13 +112,15 @@ interface FlamesProps {
 interface Both {
   a: FlameAnswer;
   b: FlameAnswer;
+  /** That of B. */
+  source: Source;
 }
 
 type BothRequests = [FlameRequest, FlameRequest];
 
 async function askFlames([left, right]: BothRequests, signal: AbortSignal): Promise<Both> {
   const [a, b] = await Promise.all([api.flame(left, signal), api.flame(right, signal)]);
-  return { a, b };
+  return { a, b, source: b.source };
 }
 
 /** Processes of one name that are unfolded together, at most. */
@@ -155,25 +141,14 @@ async function grownSide(
 
 /** Both sides, with what is below the frame that the picture is zoomed to. */
 function useBoth(requests: BothRequests, way: readonly string[]) {
-  const answered = useAnswer(askFlames, requests);
-  const { data } = answered;
-  const [more, setMore] = useState<{ of: Both; both: Both } | null>(null);
-  const both = more !== null && more.of === data ? more.both : data;
-  useEffect(() => {
-    if (data === null || both === null || answered.isBusy || way.length === 0) return undefined;
-    const control = new AbortController();
-    const { signal } = control;
-    Promise.all([
-      grownSide(both.a, way, requests[0], signal),
-      grownSide(both.b, way, requests[1], signal),
-    ]).then(
-      ([a, b]) => !signal.aborted && (a !== both.a || b !== both.b) && setMore({ of: data, both: { a, b } }),
-      // What is there stays; the next click asks again.
-      () => undefined,
-    );
-    return () => control.abort();
-  }, [data, answered.isBusy, JSON.stringify(way)]);
-  return useMemo(() => ({ ...answered, data: both }), [answered, both]);
+  const [left, right] = requests;
+  const grow = async (both: Both, way: readonly string[], signal: AbortSignal) => {
+    const sides = [grownSide(both.a, way, left, signal), grownSide(both.b, way, right, signal)] as const;
+    // What is there stays without it; the next click asks again.
+    const [a, b] = await Promise.all(sides).catch(() => [both.a, both.b] as const);
+    return a === both.a && b === both.b ? both : { ...both, a, b };
+  };
+  return useGrown(useAnswer(askFlames, requests), grow, way).answered;
 }
 
 export function Flames({ a, b, chips, measure, times }: FlamesProps) {
@@ -190,7 +165,6 @@ export function Flames({ a, b, chips, measure, times }: FlamesProps) {
   return (
     <Answering
       answered={answered}
-      source={(both) => both.b.source}
       remark={({ a: left, b: right }) =>
         `As wide as both sides together, in the color of the one that has more.${
           left.left_out + right.left_out > 0

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { api } from "../../api";
+import { Button, CopyButton } from "../../components/button";
 import { Choice, Toggle } from "../../components/choice";
 import { Failed } from "../../components/failed";
 import { duration, range as rangeWords } from "../../lib/format";
@@ -12,7 +13,8 @@ import { failureOf, useAnswer } from "../../state/answer";
 import { COMPARE_ID, partText } from "../../state/compare";
 import { fieldTitle } from "../../state/selection";
 import * as store from "../../state/store";
-import type { AskRequest, Failure, TraceInfo } from "../../wire";
+import { rangeText as rangeOption } from "../../state/threads";
+import type { Failure, TraceInfo } from "../../wire";
 import { Answering, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { Flames, Rows } from "./differences";
@@ -49,7 +51,7 @@ function sideOf(trace: TraceInfo | undefined, part: string): Side | null {
 }
 
 function ComparePanel({ trace }: ViewProps) {
-  const [settings, change] = useSettings<CompareSettings>(COMPARE_ID, COMPARE_START);
+  const [settings, change] = useSettings(COMPARE_ID, COMPARE_START);
   const other =
     settings.other === "" ? trace : readyTraces().find((one) => one.opening?.hash === settings.other);
   const a = sideOf(trace, settings.a);
@@ -102,19 +104,15 @@ function SideLine({ name, side, onPart, children }: SideLineProps) {
         </>
       )}
       {side !== null && isHere && (
-        <button
-          type="button"
+        <Button
+          text={`Selected part as ${name}`}
           disabled={range === null || isSame(range, side.range)}
           title={range === null ? "Drag over the graphs to select a part" : rangeWords(range)}
           onClick={() => range !== null && onPart(partText(range))}
-        >
-          Selected part as {name}
-        </button>
+        />
       )}
       {side !== null && !side.isWhole && (
-        <button type="button" onClick={() => onPart("")}>
-          Whole trace as {name}
-        </button>
+        <Button text={`Whole trace as ${name}`} onClick={() => onPart("")} />
       )}
     </div>
   );
@@ -229,20 +227,18 @@ function Both({ a, b, settings, change }: SettingProps & { a: Side; b: Side }) {
           isOn={settings.isPerTime}
           onChange={(isPerTime) => change({ isPerTime })}
         />
-        <button
-          type="button"
+        <Button
+          text="Swap A and B"
           title="B becomes A; the timeline shows the trace of A"
           onClick={() => swap(a, b, settings)}
-        >
-          Swap A and B
-        </button>
+        />
         {settings.isPerTime && <span class="sentence">B × {times.toPrecision(3)}</span>}
       </div>
       {isSameTrace ? <DiffSentence a={a} b={b} /> : <DiffCommand a={a} b={b} />}
       {isFlame ? (
         <Flames a={a} b={b} chips={chips} measure={measure} times={times} />
       ) : (
-        <Answering answered={answered} source={(one) => one.source} remark={remarkOf} warning={warning}>
+        <Answering answered={answered} remark={remarkOf} warning={warning}>
           {(compared) => <Rows compared={compared} measure={measure} a={a} b={b} />}
         </Answering>
       )}
@@ -258,25 +254,16 @@ function swap(a: Side, b: Side, settings: CompareSettings): void {
   else store.showPart(b.trace, { view: COMPARE_ID, settings: all });
 }
 
-const seconds = (ns: number) => (ns / 1e9).toFixed(9);
-
 /** The sentence of `dump diff` about two parts of one trace. */
 function DiffSentence({ a, b }: { a: Side; b: Side }) {
-  const part = ({ range }: Side) => `${seconds(range.from_ns)}..${seconds(range.to_ns)}`;
-  const options = { range: [part(a), part(b)], table: "summary" };
-  const request: AskRequest = { trace: a.trace.id, question: "diff", options };
+  const range = [rangeOption(a.range), rangeOption(b.range)];
+  const request = { trace: a.trace.id, question: "diff", options: { range, table: "summary" } };
   const { data, failure } = useAnswer(api.ask, request);
   if (failure !== null) return <p class="remark is-warning">{shown(failure.message)}</p>;
-  const all = () => {
-    const ask = { question: "diff", values: { diff: { range: options.range } } };
-    store.update({ view: "ask", settings: { ...store.settings.value, ask } });
-  };
   return (
     <p class="compare-sentence">
       {data === null ? "…" : shown(data.lines[0] ?? "Neither takes longer.")}{" "}
-      <button type="button" class="link" onClick={all}>
-        All tables of diff
-      </button>
+      <Button text="All tables of diff" class="link" onClick={() => store.openQuestion("diff", { range })} />
     </p>
   );
 }
@@ -294,9 +281,7 @@ function DiffCommand({ a, b }: { a: Side; b: Side }) {
   return (
     <p class="compare-sentence is-command">
       <span class="muted">More tables, findings and versions of both:</span> <code>{shown(command)}</code>{" "}
-      <button type="button" onClick={() => void navigator.clipboard.writeText(command)}>
-        Copy
-      </button>
+      <CopyButton of={() => command} />
     </p>
   );
 }

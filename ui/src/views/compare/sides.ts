@@ -8,26 +8,20 @@ import { span } from "../../lib/scale";
 import type { Chip, Field, Opening, PivotAnswer, Range, Source, TraceInfo, Weight } from "../../wire";
 import { number } from "../tables/pivot-model";
 
-export interface CompareSettings {
+/** What is compared at first. */
+export const COMPARE_START = {
   /** Parts as `from-to`; empty for a whole trace. */
-  a: string;
-  b: string;
-  /** The hash of the other trace; empty for two parts of the same one. */
-  other: string;
-  measure: string;
-  look: "table" | "flame";
-  /** Values of B are those of as long a time as A. */
-  isPerTime: boolean;
-}
-
-export const COMPARE_START: CompareSettings = {
   a: "",
   b: "",
+  /** The hash of the other trace; empty for two parts of the same one. */
   other: "",
   measure: "cpu",
-  look: "table",
+  look: "table" as "table" | "flame",
+  /** Values of B are those of as long a time as A. */
   isPerTime: false,
 };
+
+export type CompareSettings = typeof COMPARE_START;
 
 /** A side: a trace and a part of it. */
 export interface Side {
@@ -98,11 +92,7 @@ export function chipsFor(chips: readonly Chip[], isSame: boolean): { chips: Chip
   return { chips: held, left: [...new Set(left)] };
 }
 
-export function partOf(text: string): Range | null {
-  const found = /^(-?\d{1,16})-(-?\d{1,16})$/.exec(text);
-  const range = { from_ns: Number(found?.[1]), to_ns: Number(found?.[2]) };
-  return found !== null && range.from_ns < range.to_ns ? range : null;
-}
+export { readRange as partOf } from "../../state/codec";
 
 /** A name with what each side had of it. */
 export interface Row {

@@ -20,10 +20,8 @@ import { mapColumns, ROWS } from "./model";
 /** Rows are read for each picture: one that is moved is stretched for so long. */
 const APART_MS = 200;
 
-interface DiskMapSettings {
-  /** Number of the disk; empty for the one with most operations. */
-  disk: string;
-}
+/** The number of the disk; empty for the one with most operations. */
+const START = { disk: "" };
 
 export const DISK_MAP: View = {
   id: "disk-map",
@@ -45,29 +43,17 @@ const THROUGHPUT: SeriesOf = {
   height: 76,
 };
 
-function DiskMapPanel(props: ViewProps) {
-  const [settings, change] = useSettings<DiskMapSettings>(DISK_MAP.id, { disk: "" });
+function DiskMapPanel({ trace, opening }: ViewProps) {
+  const [settings, change] = useSettings(DISK_MAP.id, START);
   const width = plotWidth.value;
   const state = store.view.value;
   const selection = askedOverTime(state);
   const disk = /^\d{1,9}$/.test(settings.disk) ? Number(settings.disk) : null;
-  const request: DiskMapRequest | null =
-    width === 0
-      ? null
-      : {
-          trace: props.trace.id,
-          disk,
-          range: state.window,
-          columns: mapColumns(width),
-          rows: ROWS,
-          selection,
-        };
-  const answered = useLatest(
-    api.diskMap,
-    request,
-    JSON.stringify([props.trace.id, disk, selection]),
-    APART_MS,
-  );
+  const { window: range } = state;
+  const columns = mapColumns(width);
+  const request: DiskMapRequest = { trace: trace.id, disk, range, columns, rows: ROWS, selection };
+  const scope = JSON.stringify([trace.id, disk, selection]);
+  const answered = useLatest(api.diskMap, width === 0 ? null : request, scope, APART_MS);
   const map = answered.data;
   const disks = map?.disks ?? [];
   return (
@@ -88,8 +74,8 @@ function DiskMapPanel(props: ViewProps) {
         </span>
       </div>
       <ViewGraphs label="Disk over time">
-        <MapGraph id="disk-map-graph" trace={props.trace.id} answered={answered} />
-        <SeriesGraph {...props} of={THROUGHPUT} />
+        <MapGraph id="disk-map-graph" trace={trace.id} answered={answered} />
+        <SeriesGraph trace={trace} opening={opening} of={THROUGHPUT} />
       </ViewGraphs>
       {map !== null && <SourceLine source={map.source} />}
     </section>

@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api } from "../../api";
-import { Canvas } from "../../draw/canvas";
+import { Canvas, type Draw } from "../../draw/canvas";
 import { colours } from "../../draw/colours";
 import { drawDiskMap } from "../../draw/disk-map";
 import { bytes, count, moment, range as rangeText } from "../../lib/format";
@@ -13,8 +13,9 @@ import { askedOverTime } from "../../state/selection";
 import * as store from "../../state/store";
 import { usePlot } from "../../timeline/gestures";
 import { GraphFrame } from "../../timeline/graph-frame";
-import { Table } from "../../timeline/twin";
-import type { DiskCellRequest, DiskMapAnswer } from "../../wire";
+import { heightOf } from "../../timeline/plot-width";
+import { TwinTable } from "../../timeline/twin";
+import type { DiskMapAnswer } from "../../wire";
 import { viewRoom } from "../panel";
 import { cellAt, cellTip, type MapCell, slices } from "./model";
 
@@ -36,18 +37,9 @@ const SLICES = 60;
 /** The tooltip of the cell under the pointer, which gets more lines when the answer arrives. */
 function useCellTip(trace: number, map: DiskMapAnswer | null) {
   const [cell, setCell] = useState<MapCell | null>(null);
-  const request: DiskCellRequest | null =
-    cell === null || map === null
-      ? null
-      : {
-          trace,
-          disk: map.disk,
-          range: cell.range,
-          offset_from: cell.offset_from,
-          offset_to: cell.offset_to,
-          selection: askedOverTime(store.view.value),
-          limit: FILES,
-        };
+  const place = cell && { range: cell.range, offset_from: cell.offset_from, offset_to: cell.offset_to };
+  const selection = askedOverTime(store.view.value);
+  const request = place && map && { trace, disk: map.disk, ...place, selection, limit: FILES };
   const { data, isBusy } = useAnswer(api.diskCell, request, REST_MS);
   const answer = isBusy ? null : data;
   useEffect(() => {
@@ -65,12 +57,8 @@ function useCellTip(trace: number, map: DiskMapAnswer | null) {
 export function MapGraph({ id, trace, answered }: Props) {
   const ref = useRef<HTMLDivElement>(null);
   const map = answered.data;
-  const height = store.setting(id, (value) => {
-    const saved = (value as { height?: unknown } | null | undefined)?.height;
-    return typeof saved === "number"
-      ? Math.min(640, Math.max(80, saved))
-      : Math.round(Math.min(MOST, Math.max(LEAST, viewRoom() - REST)));
-  });
+  const natural = Math.round(Math.min(MOST, Math.max(LEAST, viewRoom() - REST)));
+  const height = heightOf(store.settings.value[id], natural, 80);
   const find = (ns: number, y: number) =>
     map === null ? null : cellAt(map, ns, 1 - y / Math.max(1, ref.current?.clientHeight ?? 1));
   const tipOf = useCellTip(trace, map);
@@ -78,8 +66,8 @@ export function MapGraph({ id, trace, answered }: Props) {
     tip: (ns, y) => tipOf(find(ns, y)),
     click: (ns, y) => store.setRange(find(ns, y)?.range ?? null),
   });
-  const draw = useCallback(
-    (to: CanvasRenderingContext2D, width: number, high: number) => {
+  const draw = useCallback<Draw>(
+    (to, width, high) => {
       const { read, write } = colours();
       const { window } = store.view.value;
       if (map !== null) drawDiskMap(to, map, { window, width, height: high, read, write });
@@ -146,16 +134,17 @@ function Key({ reads, writes }: { reads: number; writes: number }) {
 
 function MapTwin({ title, map }: { title: string; map: DiskMapAnswer }) {
   return (
-    <Table label={title} head={["From", "Reads", "Writes", "Lowest position", "Highest position"]}>
-      {slices(map, SLICES).map((slice) => (
-        <tr key={slice.range.from_ns}>
-          <th scope="row">{moment(slice.range.from_ns, span(slice.range))}</th>
-          <td class="number">{count(slice.reads)}</td>
-          <td class="number">{count(slice.writes)}</td>
-          <td class="number">{bytes(slice.lowest)}</td>
-          <td class="number">{bytes(slice.highest)}</td>
-        </tr>
-      ))}
-    </Table>
+    <TwinTable
+      label={title}
+      rows={slices(map, SLICES)}
+      idOf={({ range }) => range.from_ns}
+      columns={[
+        { title: "From", is: "name", cell: ({ range }) => moment(range.from_ns, span(range)) },
+        { title: "Reads", is: "number", cell: ({ reads }) => count(reads) },
+        { title: "Writes", is: "number", cell: ({ writes }) => count(writes) },
+        { title: "Lowest position", is: "number", cell: ({ lowest }) => bytes(lowest) },
+        { title: "Highest position", is: "number", cell: ({ highest }) => bytes(highest) },
+      ]}
+    />
   );
 }

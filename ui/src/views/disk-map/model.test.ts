@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { map, source } from "../../draw/disk-map-sample";
+import { map, source } from "../../../testing/disk-map-sample";
 import type { DiskCellAnswer } from "../../wire";
 import { cellAt, cellOf, cellTip, mapColumns, ROWS, slices } from "./model";
 

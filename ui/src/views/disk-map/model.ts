@@ -1,9 +1,11 @@
 // Operations of a disk by time and position: which cell is where, and what its tooltip says.
 
-import { bytes, count, duration, moment } from "../../lib/format";
+import { bytes, count } from "../../lib/format";
+import { firstPlace } from "../../lib/halving";
 import { shown } from "../../lib/safe";
 import { span } from "../../lib/scale";
 import type { Tip } from "../../state/page";
+import { bucketText } from "../../timeline/model";
 import type { DiskCellAnswer, DiskMapAnswer, Range } from "../../wire";
 
 /** Parts that the disk is divided into. */
@@ -62,21 +64,11 @@ export function cellAt(map: DiskMapAnswer, ns: number, share: number): MapCell |
   ] as const) {
     const [x, y] = [column + by, row + up];
     if (x < 0 || x >= map.columns || y < 0 || y >= map.rows) continue;
-    const place = placeOf(map.cells, y * map.columns + x);
-    if (place >= 0) return cellOf(map, place);
+    const cell = y * map.columns + x;
+    const place = firstPlace(map.cells.length, (at) => (map.cells[at] ?? 0) >= cell);
+    if (map.cells[place] === cell) return cellOf(map, place);
   }
   return null;
-}
-
-/** Where a number stands in numbers that grow; -1 if it does not. */
-function placeOf(cells: readonly number[], cell: number): number {
-  let [from, to] = [0, cells.length];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if ((cells[middle] ?? 0) < cell) from = middle + 1;
-    else to = middle;
-  }
-  return cells[from] === cell ? from : -1;
 }
 
 /** Reads and writes of slices of time, with where on the disk they were: the picture as a table. */
@@ -111,7 +103,7 @@ export function slices(map: DiskMapAnswer, most: number): MapSlice[] {
 /** The tooltip of a cell: what the picture knows at once, the rest when it is answered. */
 export function cellTip(cell: MapCell, answer: DiskCellAnswer | null): Tip {
   const { range } = cell;
-  const title = `${moment(range.from_ns, span(range))} + ${duration(span(range))} · at ${bytes(cell.offset_from)}`;
+  const title = `${bucketText(range)} · at ${bytes(cell.offset_from)}`;
   const rows: [string, string][] = [];
   const size = (value: number | undefined) => (value === undefined ? "" : ` · ${bytes(value)}`);
   if (cell.reads > 0) rows.push(["Reads", count(cell.reads) + size(answer?.read_bytes)]);

@@ -1,5 +1,6 @@
 // Runs by their labels: a row with a bar for each value, or a table of the values of two labels.
 
+import { Table, type TableColumn } from "../../components/table";
 import { counted } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import type { ExplainGroup } from "../../wire";
@@ -21,73 +22,45 @@ const mostCpu = (groups: readonly ExplainGroup[]) =>
 
 function List({ groups }: { groups: readonly ExplainGroup[] }) {
   const hasCores = groups.some((group) => coresText(group) !== "");
+  const cores: TableColumn<ExplainGroup> = {
+    title: "CPU by core",
+    cell: (group) => <Cores group={group} most={mostCpu(groups)} room={BAR} />,
+  };
   return (
-    <table aria-label="Runs by label">
-      <thead>
-        <tr>
-          <th scope="col">Label</th>
-          <th scope="col" class="number">
-            Runs
-          </th>
-          <th scope="col" class="number">
-            Median
-          </th>
-          <th scope="col" class="number">
-            Spread
-          </th>
-          <th scope="col">Median and spread</th>
-          {hasCores && <th scope="col">CPU by core</th>}
-        </tr>
-      </thead>
-      <tbody>
-        {groups.map((group) => (
-          <tr key={group.first}>
-            <th scope="row">{shown(group.first)}</th>
-            <td class="number">{group.runs}</td>
-            <td class="number">{msText(group.median_ms)}</td>
-            <td class="number">{msText(group.spread_ms)}</td>
-            <td>
-              <MedianBar group={group} most={mostOf(groups)} room={BAR} />
-            </td>
-            {hasCores && (
-              <td>
-                <Cores group={group} most={mostCpu(groups)} room={BAR} />
-              </td>
-            )}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      label="Runs by label"
+      rows={groups}
+      idOf={({ first }) => first}
+      columns={[
+        { title: "Label", is: "name", cell: ({ first }) => shown(first) },
+        { title: "Runs", is: "number", cell: ({ runs }) => runs },
+        { title: "Median", is: "number", cell: ({ median_ms }) => msText(median_ms) },
+        { title: "Spread", is: "number", cell: ({ spread_ms }) => msText(spread_ms) },
+        {
+          title: "Median and spread",
+          cell: (group) => <MedianBar group={group} most={mostOf(groups)} room={BAR} />,
+        },
+        ...(hasCores ? [cores] : []),
+      ]}
+    />
   );
 }
 
 function Grid({ groups }: { groups: readonly ExplainGroup[] }) {
   const { rows, columns, cell } = gridOf(groups);
   return (
-    <table aria-label="Runs by two labels">
-      <thead>
-        <tr>
-          <td />
-          {columns.map((column) => (
-            <th key={column} scope="col">
-              {shown(column)}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={row}>
-            <th scope="row">{shown(row)}</th>
-            {columns.map((column) => (
-              <td key={column}>
-                <Cell group={cell(row, column)} groups={groups} />
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      label="Runs by two labels"
+      rows={rows}
+      idOf={(row) => row}
+      columns={[
+        { title: "", is: "name", cell: shown },
+        ...columns.map((column) => ({
+          title: shown(column),
+          cell: (row: string) => <Cell group={cell(row, column)} groups={groups} />,
+        })),
+      ]}
+    />
   );
 }
 

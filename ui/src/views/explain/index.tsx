@@ -1,13 +1,15 @@
 // What slow runs have in common: all open traces are runs of one test, each cause has a plot.
 
 import { api } from "../../api";
+import { Button } from "../../components/button";
+import { Table } from "../../components/table";
 import { counted, percent } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { useAnswer } from "../../state/answer";
 import * as store from "../../state/store";
 import type { ExplainAnswer, ExplainCause, ExplainRequest } from "../../wire";
 import { OptionsForm, type Values } from "../asked/options";
-import { Answering, useSchema, useSelection, useSettings } from "../panel";
+import { Answering, questionOf, useSettings } from "../panel";
 import type { View } from "../view";
 import { Groups } from "./groups";
 import { lacksRuns, msText, pText, runsAmong, scaleOf, valueText } from "./model";
@@ -29,16 +31,11 @@ export const EXPLAIN: View = {
 /** The chosen cause has a setting of its own: a click on it must not undo what was just typed. */
 const CHOSEN_ID = "explain-cause";
 
-interface Chosen {
-  /** Name of the cause whose plot is shown. */
-  name: string;
-}
-
 function ExplainPanel() {
   const [{ options }, change] = useSettings<{ options: Values }>(EXPLAIN.id, { options: {} });
-  const [chosen, choose] = useSettings<Chosen>(CHOSEN_ID, { name: "" });
-  const question = useSchema()?.questions.find((one) => one.name === "explain");
-  const { range, chips } = useSelection();
+  const [chosen, choose] = useSettings(CHOSEN_ID, { name: "" });
+  const question = questionOf("explain");
+  const { range, chips } = store.selection.value;
   const traces = tracesOf();
   // Each trace that becomes ready would change the question.
   const isOpening = traces.some((one) => one.state.is === "opening");
@@ -58,8 +55,6 @@ function ExplainPanel() {
       {isOpening && <p class="remark">Waits until all traces are open.</p>}
       <Answering
         answered={answered}
-        source={(answer) => answer.source}
-        remark={() => ""}
         warning={range === null && chips.length === 0 ? "" : "Of whole traces: the selection does not apply."}
       >
         {(answer) => <Explained answer={answer} chosen={chosen.name} onChoose={(name) => choose({ name })} />}
@@ -105,47 +100,32 @@ interface CausesProps {
 
 function Causes({ causes, chosen, onChoose }: CausesProps) {
   return (
-    <table aria-label="Causes">
-      <thead>
-        <tr>
-          <th scope="col" class="number">
-            Effect
-          </th>
-          <th scope="col" class="number">
-            Share
-          </th>
-          <th scope="col" class="number">
-            Slow runs
-          </th>
-          <th scope="col" class="number">
-            Fast runs
-          </th>
-          <th scope="col">p</th>
-          <th scope="col">Cause</th>
-        </tr>
-      </thead>
-      <tbody>
-        {causes.map((cause) => (
-          <tr key={cause.name} class={cause === chosen ? "is-chosen" : ""}>
-            <td class="number">{msText(cause.effect_ms)}</td>
-            <td class="number">{percent(cause.share)}</td>
-            <td class="number">{valueText(cause.slow, scaleOf(cause))}</td>
-            <td class="number">{valueText(cause.fast, scaleOf(cause))}</td>
-            <td>{pText(cause)}</td>
-            <th scope="row" title={namesOf(cause)}>
-              <button
-                type="button"
-                class="link"
-                aria-pressed={cause === chosen}
-                onClick={() => onChoose(cause.name)}
-              >
-                {shown(cause.name)}
-              </button>
-            </th>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      label="Causes"
+      rows={causes}
+      idOf={({ name }) => name}
+      lookOf={(cause) => (cause === chosen ? "is-chosen" : "")}
+      columns={[
+        { title: "Effect", is: "number", cell: ({ effect_ms }) => msText(effect_ms) },
+        { title: "Share", is: "number", cell: ({ share }) => percent(share) },
+        { title: "Slow runs", is: "number", cell: (cause) => valueText(cause.slow, scaleOf(cause)) },
+        { title: "Fast runs", is: "number", cell: (cause) => valueText(cause.fast, scaleOf(cause)) },
+        { title: "p", cell: pText },
+        {
+          title: "Cause",
+          is: "name",
+          cell: (cause) => (
+            <Button
+              text={shown(cause.name)}
+              class="link"
+              aria-pressed={cause === chosen}
+              onClick={() => onChoose(cause.name)}
+            />
+          ),
+          tip: namesOf,
+        },
+      ]}
+    />
   );
 }
 

@@ -1,7 +1,9 @@
 // The metric of each run against its value of a cause, as a picture and as a table; each run leads to its trace.
 
 import { useCallback, useRef } from "preact/hooks";
-import { Canvas } from "../../draw/canvas";
+import { Button } from "../../components/button";
+import { Table } from "../../components/table";
+import { Canvas, type Draw } from "../../draw/canvas";
 import { colours } from "../../draw/colours";
 import { axisOf, drawScatter, nearestDot, placeOn, type ScatterSight } from "../../draw/scatter";
 import { shown } from "../../lib/safe";
@@ -64,9 +66,8 @@ interface Props {
 export function CausePlot({ answer, cause }: Props) {
   const ref = useRef<HTMLCanvasElement>(null);
   const runs = plotRuns(answer, cause);
-  const draw = useCallback(
-    (to: CanvasRenderingContext2D, width: number, height: number) =>
-      drawScatter(to, sightOf(cause, runs, width, height)),
+  const draw = useCallback<Draw>(
+    (to, width, height) => drawScatter(to, sightOf(cause, runs, width, height)),
     [answer, cause],
   );
   const runAt = (event: MouseEvent): PlotRun | null => {
@@ -116,36 +117,24 @@ function tipOf({ run, value, metric }: PlotRun, cause: ExplainCause) {
 /** The runs of the plot as a table, the slowest first. */
 export function RunTable({ answer, cause }: Props) {
   const scale = scaleOf(cause);
+  const nameOf = (run: ExplainRun) => shown(traceOf(run)?.name ?? "");
+  const reasonOf = ({ run }: PlotRun) => shown(run.not_comparable ?? "");
   return (
-    <table aria-label="Runs">
-      <thead>
-        <tr>
-          <th scope="col">Run</th>
-          <th scope="col" class="number">
-            Metric
-          </th>
-          <th scope="col">Half</th>
-          <th scope="col" class="number">
-            {cause.measure}
-          </th>
-          <th scope="col">Not comparable</th>
-        </tr>
-      </thead>
-      <tbody>
-        {plotRuns(answer, cause).map(({ run, value, metric }) => (
-          <tr key={run.trace}>
-            <th scope="row">
-              <button type="button" class="link" onClick={() => goToRun(run)}>
-                {shown(traceOf(run)?.name ?? "")}
-              </button>
-            </th>
-            <td class="number">{msText(metric)}</td>
-            <td>{run.half ?? ""}</td>
-            <td class="number">{valueText(value, scale)}</td>
-            <td title={shown(run.not_comparable ?? "")}>{shown(run.not_comparable ?? "")}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      label="Runs"
+      rows={plotRuns(answer, cause)}
+      idOf={({ run }) => run.trace}
+      columns={[
+        {
+          title: "Run",
+          is: "name",
+          cell: ({ run }) => <Button text={nameOf(run)} class="link" onClick={() => goToRun(run)} />,
+        },
+        { title: "Metric", is: "number", cell: ({ metric }) => msText(metric) },
+        { title: "Half", cell: ({ run }) => run.half ?? "" },
+        { title: cause.measure, is: "number", cell: ({ value }) => valueText(value, scale) },
+        { title: "Not comparable", cell: reasonOf, tip: reasonOf },
+      ]}
+    />
   );
 }

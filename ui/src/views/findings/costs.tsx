@@ -1,16 +1,12 @@
 // The largest costs of a trace in which no rule found a cause: where to look first.
 
+import { Button } from "../../components/button";
 import { percent } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { goToEvidence } from "../../state/go-to-spot";
 import type { Cost, Opening } from "../../wire";
 
-interface Props {
-  costs: Cost[];
-  opening: Opening;
-}
-
-export function LargestCosts({ costs, opening }: Props) {
+export function LargestCosts({ costs, opening }: { costs: Cost[]; opening: Opening }) {
   return (
     <section class="costs" aria-label="Largest costs">
       <h3>Where the time went</h3>
@@ -22,14 +18,12 @@ export function LargestCosts({ costs, opening }: Props) {
           <li key={cost.kind}>
             {shown(cost.sentence)} {cost.share !== null && <span class="muted">{percent(cost.share)}</span>}{" "}
             {cost.evidence.length > 0 && (
-              <button
-                type="button"
+              <Button
+                text="Show"
                 class="finding-go"
                 aria-label={`Show it in the trace: ${shown(cost.sentence)}`}
                 onClick={() => goToEvidence(cost.evidence, opening)}
-              >
-                Show
-              </button>
+              />
             )}
           </li>
         ))}

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { api } from "../../api";
+import { Button, CopyButton } from "../../components/button";
 import { shown } from "../../lib/safe";
 import { learn } from "../../state/names";
 import { announced } from "../../state/page";
@@ -16,6 +17,7 @@ const FRAMES = 24;
 
 export function FindingDetails({ finding }: { finding: Finding }) {
   const { stack, chain } = finding;
+  const wait = waitOf(finding);
   const texts: [string, string][] = [
     ["Why", finding.why],
     ["Fix", finding.fix],
@@ -46,7 +48,10 @@ export function FindingDetails({ finding }: { finding: Finding }) {
         </div>
       )}
       <Lines label="Waits in the longest" lines={chain}>
-        <ChainButton finding={finding} />
+        {/* The way to the links that can be walked. */}
+        {wait !== null && (
+          <Button text="Walk this chain" onClick={() => openChainAt(wait, finding.longest_ns ?? 0)} />
+        )}
       </Lines>
       <Lines label="Stack of the longest" lines={[...stack.slice(0, FRAMES), ...more]} />
     </dl>
@@ -75,21 +80,21 @@ async function onlyProcess(label: string): Promise<void> {
 function Victims({ text }: { text: string }) {
   return (
     <>
-      {text.split(PROCESS).map((part, at) =>
-        PROCESS.test(part) ? (
-          <button
-            key={`${at} ${part}`}
-            type="button"
-            class="link"
-            title="Only this process"
-            onClick={() => void onlyProcess(part).catch(() => undefined)}
-          >
-            {shown(part)}
-          </button>
-        ) : (
-          shown(part)
-        ),
-      )}
+      {text
+        .split(PROCESS)
+        .map((part, at) =>
+          PROCESS.test(part) ? (
+            <Button
+              text={shown(part)}
+              key={`${at} ${part}`}
+              class="link"
+              title="Only this process"
+              onClick={() => void onlyProcess(part).catch(() => undefined)}
+            />
+          ) : (
+            shown(part)
+          ),
+        )}
     </>
   );
 }
@@ -98,17 +103,6 @@ function Victims({ text }: { text: string }) {
 function waitOf({ thread_key, at_ns, longest_ns }: Finding): Focus | null {
   if (thread_key === null || at_ns === null) return null;
   return { kind: "thread", key: thread_key, at_ns: at_ns + Math.floor((longest_ns ?? 0) / 2) };
-}
-
-/** The way from the waits of a finding to the links that can be walked. */
-function ChainButton({ finding }: { finding: Finding }) {
-  const wait = waitOf(finding);
-  if (wait === null) return null;
-  return (
-    <button type="button" onClick={() => openChainAt(wait, finding.longest_ns ?? 0)}>
-      Walk this chain
-    </button>
-  );
 }
 
 /** Lines in their order, one below the other. */
@@ -133,27 +127,20 @@ function Lines({ label, lines, children }: { label: string; lines: string[]; chi
 function Command({ evidence, finding }: { evidence: Evidence; finding: Finding }) {
   const text = shown(evidence.command);
   const asked = askedBy(evidence.words, store.schema.value?.questions ?? []);
-  const copy = () => void navigator.clipboard.writeText(evidence.command);
   const open = (question: Asked) => {
     const wait = waitOf(finding);
     if (question.options["chain"] === true && wait !== null) {
       openChainAt(wait, finding.longest_ns ?? 0);
       return;
     }
-    const values = { [question.question]: question.options };
-    const settings = { ...store.view.value.settings, ask: { question: question.question, values } };
-    store.update({ view: "ask", settings });
+    store.openQuestion(question.question, question.options);
   };
   return (
     <div class="finding-command">
       <code>{text}</code>
-      <button type="button" aria-label={`Copy ${text}`} onClick={copy}>
-        Copy
-      </button>
+      <CopyButton of={() => evidence.command} aria-label={`Copy ${text}`} />
       {asked !== null && (
-        <button type="button" aria-label={`Open here: ${text}`} onClick={() => open(asked)}>
-          Open here
-        </button>
+        <Button text="Open here" aria-label={`Open here: ${text}`} onClick={() => open(asked)} />
       )}
     </div>
   );

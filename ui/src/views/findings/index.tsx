@@ -1,9 +1,11 @@
 // The front page: what made it slow, the costliest first, each with a way to where it is seen.
 
 import { useEffect, useState } from "preact/hooks";
+import { Button } from "../../components/button";
 import { Failed } from "../../components/failed";
 import { counted, duration, percent } from "../../lib/format";
 import { shown } from "../../lib/safe";
+import { toggledIn } from "../../lib/toggled";
 import { askFindings, useFindings } from "../../state/findings";
 import * as store from "../../state/store";
 import type { Finding, FindingsAnswer } from "../../wire";
@@ -28,10 +30,8 @@ export const FINDINGS: View = {
 /** Stands in the settings where the reader folded the details of the costliest. */
 const LEAD_FOLDED = "lead:folded";
 
-interface FindingsSettings {
-  /** What is unfolded. */
-  open: string[];
-}
+/** What is unfolded at first. */
+const START = { open: [] as string[] };
 
 function FindingsPanel(props: ViewProps) {
   const { data, failure } = useFindings(props.trace);
@@ -40,9 +40,7 @@ function FindingsPanel(props: ViewProps) {
       <section class="view findings">
         <Failed failure={failure} />
         <p class="finding-again">
-          <button type="button" onClick={() => void askFindings(props.trace)}>
-            Ask again
-          </button>
+          <Button text="Ask again" onClick={() => void askFindings(props.trace)} />
         </p>
       </section>
     );
@@ -75,17 +73,9 @@ function Asking() {
 }
 
 function Answered({ answer, ...props }: ViewProps & { answer: FindingsAnswer }) {
-  const [settings, change] = useSettings<FindingsSettings>(FINDINGS.id, { open: [] });
+  const [settings, change] = useSettings(FINDINGS.id, START);
   const first = answer.findings.find((one) => one.cost_ns !== null);
-  const toggle = (finding: Finding) => {
-    const id = idOf(finding);
-    const without = settings.open.filter((one) => one !== id);
-    change({ open: without.length < settings.open.length ? without : [...without, id] });
-  };
-  const toggleLead = () => {
-    const without = settings.open.filter((one) => one !== LEAD_FOLDED);
-    change({ open: without.length < settings.open.length ? without : [...without, LEAD_FOLDED] });
-  };
+  const toggle = (id: string) => change({ open: toggledIn(settings.open, id) });
   // The costliest stands above the others and is not repeated among them.
   const others = answer.findings.filter((one) => one !== first);
   return (
@@ -94,10 +84,19 @@ function Answered({ answer, ...props }: ViewProps & { answer: FindingsAnswer }) 
       <section class="findings-body" aria-label="What was found" tabIndex={0}>
         <Lead finding={first} answer={answer} {...props} />
         {first !== undefined && (
-          <LeadDetails finding={first} isOpen={!settings.open.includes(LEAD_FOLDED)} onToggle={toggleLead} />
+          <LeadDetails
+            finding={first}
+            isOpen={!settings.open.includes(LEAD_FOLDED)}
+            onToggle={() => toggle(LEAD_FOLDED)}
+          />
         )}
         {others.length > 0 && (
-          <FindingTable {...props} findings={others} open={settings.open} onToggle={toggle} />
+          <FindingTable
+            {...props}
+            findings={others}
+            open={settings.open}
+            onToggle={(finding) => toggle(idOf(finding))}
+          />
         )}
         {answer.costs.length > 0 && <LargestCosts costs={answer.costs} opening={props.opening} />}
         <RulesAsked rules={answer.rules} isOpen={first === undefined} />

@@ -6,9 +6,10 @@ import { type MenuEntry, openMenuAt } from "../../components/menu";
 import { Canvas } from "../../draw/canvas";
 import { colours } from "../../draw/colours";
 import { drawFlame, LEVEL, scaleOf } from "../../draw/flame";
-import { aloneLevels, childrenOf, layout, nodeAt, pathTo } from "../../lib/flame-layout";
+import { aloneLevels, childrenOf, layout, nameOf, nodeAt, pathTo } from "../../lib/flame-layout";
 import { counted, exactInUnit, inUnit, percent } from "../../lib/format";
 import { shown } from "../../lib/safe";
+import { copyText } from "../../state/page";
 import type { FlameAnswer } from "../../wire";
 
 interface Props {
@@ -88,7 +89,7 @@ export function FlameGraph(props: Props) {
   };
   const menuOf = (node: number, x: number, y: number) => {
     const name = nameOf(answer, node);
-    const copy = { title: "Copy the name", run: () => void navigator.clipboard.writeText(name) };
+    const copy = { title: "Copy the name", run: () => copyText(name) };
     const own = props.menu?.(node) ?? [];
     openMenuAt(x, y, shown(name), [{ title: "As wide as all", run: () => onZoom(node) }, ...own, copy]);
   };
@@ -137,10 +138,6 @@ export function FlameGraph(props: Props) {
       />
     </div>
   );
-}
-
-function nameOf(answer: FlameAnswer, node: number): string {
-  return answer.names[answer.nodes[node]?.name ?? 0] ?? "";
 }
 
 /** The frame in words, and the way to what is zoomed. */

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
+import { Button } from "../../components/button";
 import type { MenuEntry } from "../../components/menu";
 import { leftOutBelow, matching, namesTo, nearest } from "../../lib/flame-grow";
 import { counted, inUnit, percent } from "../../lib/format";
@@ -12,7 +13,7 @@ import { useAnswer } from "../../state/answer";
 import * as store from "../../state/store";
 import type { Direction, FlameAnswer } from "../../wire";
 import { PROCESS_MODULES } from "../modules";
-import { Answering, addChip, toTell, useSelection, useSettings } from "../panel";
+import { Answering, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { FlameGraph } from "./graph";
 import { FLAME_START, FlameOptions, type FlameSettings, flameRequest, weightsOf } from "./options";
@@ -33,7 +34,7 @@ export const FLAME: View = {
 };
 
 function FlamePanel({ trace, opening }: ViewProps) {
-  const [saved, save] = useSettings<FlameSettings>(FLAME.id, FLAME_START);
+  const [saved, save] = useSettings(FLAME.id, FLAME_START);
   const [next, setNext] = useState(0);
   const weights = weightsOf(opening);
   const weight = weights.includes(saved.weight) ? saved.weight : (weights[0] ?? "cpu");
@@ -43,35 +44,18 @@ function FlamePanel({ trace, opening }: ViewProps) {
     // Another tree has other ways to its frames.
     save(isOther ? { zoom: [], callers_zoom: [], ...some } : some);
   };
+  const half = (direction: Direction, title?: string) => (
+    <Half {...{ trace: trace.id, settings, direction, title, next, change }} />
+  );
   return (
     <section class="view">
       <FlameOptions settings={settings} weights={weights} change={change} onNext={() => setNext(next + 1)} />
       {settings.focus === null ? (
-        <Half
-          trace={trace.id}
-          settings={settings}
-          direction={settings.direction}
-          next={next}
-          change={change}
-        />
+        half(settings.direction)
       ) : (
         <div class="halves">
-          <Half
-            trace={trace.id}
-            settings={settings}
-            direction="bottom_up"
-            title="Callers"
-            next={next}
-            change={change}
-          />
-          <Half
-            trace={trace.id}
-            settings={settings}
-            direction="top_down"
-            title="Callees"
-            next={next}
-            change={change}
-          />
+          {half("bottom_up", "Callers")}
+          {half("top_down", "Callees")}
         </div>
       )}
     </section>
@@ -82,13 +66,14 @@ interface HalfProps {
   trace: number;
   settings: FlameSettings;
   direction: Direction;
-  title?: string;
+  /** What of a butterfly it is. */
+  title?: string | undefined;
   next: number;
   change: (change: Partial<FlameSettings>) => void;
 }
 
 export function Half({ trace, settings, direction, title, next, change }: HalfProps) {
-  const selection = useSelection();
+  const selection = store.selection.value;
   const request = flameRequest(trace, selection, { ...settings, direction });
   const zoomed = title !== undefined && direction === "bottom_up" ? "callers_zoom" : "zoom";
   const path = settings[zoomed];
@@ -115,7 +100,6 @@ export function Half({ trace, settings, direction, title, next, change }: HalfPr
       {title !== undefined && <h3>{title}</h3>}
       <Answering
         answered={answered}
-        source={(answer) => answer.source}
         remark={(answer) => remarkOf(answer, nearest(answer, path), settings)}
         more={(answer) => settings.focus === null && <Unnamed share={unnamedShare(answer, direction)} />}
       >
@@ -135,9 +119,7 @@ export function Unnamed({ share }: { share: number }) {
     <span class="flame-unnamed">
       {" · "}
       {percent(share)} of it is in code without names:{" "}
-      <button type="button" class="link" onClick={() => store.setView(PROCESS_MODULES.id)}>
-        Load symbols
-      </button>
+      <Button text="Load symbols" class="link" onClick={() => store.setView(PROCESS_MODULES.id)} />
     </span>
   );
 }
@@ -152,7 +134,7 @@ function entriesOf(answer: FlameAnswer, at: number, focus: (name: string) => voi
 
 /** What can be done with a method, wherever it is shown. */
 export function methodEntries(name: string, focus: (name: string) => void): MenuEntry[] {
-  const chip = (exclude: boolean) => addChip({ field: "method", values: [name], exclude });
+  const chip = (exclude: boolean) => store.addChip({ field: "method", values: [name], exclude });
   return [
     { title: "Its callers and callees", run: () => focus(name) },
     { title: "Only stacks with it", run: () => chip(false) },
@@ -175,5 +157,5 @@ function remarkOf(answer: FlameAnswer, zoom: number, { find, look }: FlameSettin
     const { frames, weight } = matching(answer, find);
     parts.push(`“${shown(find)}”: ${counted(frames, "frame")}, ${percent(weight / root.total)}`);
   }
-  return toTell(parts);
+  return parts.join(" · ");
 }

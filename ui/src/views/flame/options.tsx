@@ -1,38 +1,29 @@
 // What a flame graph shows, and the buttons that choose it.
 
-import { Choice, Toggle } from "../../components/choice";
+import { Choice, FindBox, Toggle } from "../../components/choice";
 import { hasRows } from "../../lib/opening";
 import { shown } from "../../lib/safe";
 import type { Direction, FlameRequest, Opening, Selection, Weight } from "../../wire";
 
-export interface FlameSettings {
-  weight: Weight;
-  direction: Direction;
-  by_process: boolean;
-  by_tag: boolean;
-  /** The method that both halves of a butterfly begin at. */
-  focus: string | null;
-  /** What is drawn: the picture, or the same as a table. */
-  look: "graph" | "tree";
-  /** Names on the way to the frame that takes the whole width. */
-  zoom: string[];
-  /** The same of the callers in a butterfly. */
-  callers_zoom: string[];
-  /** Frames whose names contain this stand out. */
-  find: string;
-}
-
-export const FLAME_START: FlameSettings = {
-  weight: "cpu",
-  direction: "top_down",
+/** What is shown at first. */
+export const FLAME_START = {
+  weight: "cpu" as Weight,
+  direction: "top_down" as Direction,
   by_process: true,
   by_tag: false,
-  focus: null,
-  look: "graph",
-  zoom: [],
-  callers_zoom: [],
+  /** The method that both halves of a butterfly begin at. */
+  focus: null as string | null,
+  /** What is drawn: the picture, or the same as a table. */
+  look: "graph" as "graph" | "tree",
+  /** Names on the way to the frame that takes the whole width. */
+  zoom: [] as string[],
+  /** The same of the callers in a butterfly. */
+  callers_zoom: [] as string[],
+  /** Frames whose names contain this stand out. */
   find: "",
 };
+
+export type FlameSettings = typeof FLAME_START;
 
 /** What a weight needs: a table with rows. */
 const NEEDS: Record<Weight, { table: string; title: string }> = {
@@ -56,18 +47,8 @@ export const MOST_NODES = 20_000;
 
 export function flameRequest(trace: number, selection: Selection, settings: FlameSettings): FlameRequest {
   const { weight, direction, by_process, by_tag, focus } = settings;
-  return {
-    trace,
-    selection,
-    weight,
-    direction,
-    by_process,
-    by_tag,
-    focus,
-    below: [],
-    least_share: LEAST_SHARE,
-    max_nodes: DRAWN_NODES,
-  };
+  const asked = { weight, direction, by_process, by_tag, focus };
+  return { trace, selection, ...asked, below: [], least_share: LEAST_SHARE, max_nodes: DRAWN_NODES };
 }
 
 interface Props {
@@ -91,20 +72,14 @@ export function FlameOptions({ settings, weights, change, onNext }: Props) {
         <Choice
           label="Order"
           value={settings.direction}
-          options={[
-            ["top_down", "Top-down"],
-            ["bottom_up", "Bottom-up"],
-          ]}
+          options={{ top_down: "Top-down", bottom_up: "Bottom-up" }}
           onChange={(direction) => change({ direction })}
         />
       )}
       <Choice
         label="As"
         value={settings.look}
-        options={[
-          ["graph", "Flame graph"],
-          ["tree", "Call tree"],
-        ]}
+        options={{ graph: "Flame graph", tree: "Call tree" }}
         onChange={(look) => change({ look })}
       />
       <Toggle
@@ -123,17 +98,12 @@ export function FlameOptions({ settings, weights, change, onNext }: Props) {
           <span>{shown(settings.focus)}</span> <span aria-hidden="true">✕</span>
         </button>
       )}
-      <input
-        class="find"
-        type="search"
-        placeholder="Find a frame"
-        aria-label="Find a frame"
+      <FindBox
+        label="Find a frame"
         title="Enter goes to the next one"
         value={settings.find}
-        onInput={(event) => change({ find: event.currentTarget.value })}
-        onKeyDown={(event) => {
-          if (event.key === "Enter") onNext();
-        }}
+        onInput={(find) => change({ find })}
+        onKeyDown={(event) => event.key === "Enter" && onNext()}
       />
     </div>
   );

@@ -1,14 +1,18 @@
 // The same frames as a table: total, own, count, and the heaviest path at one key.
 
 import { useMemo, useState } from "preact/hooks";
+import { Button } from "../../components/button";
+import { numberColumn } from "../../components/grid-head";
 import { type GridRow, TreeGrid } from "../../components/tree-grid";
 import { leftOut, leftOutBelow, namesTo } from "../../lib/flame-grow";
-import { childrenOf, heaviest } from "../../lib/flame-layout";
-import { count, exactInUnit, inUnit } from "../../lib/format";
+import { childrenOf, heaviest, nameOf } from "../../lib/flame-layout";
+import { count } from "../../lib/format";
 import { headOf } from "../../lib/frame-name";
 import { shown } from "../../lib/safe";
+import { toggled } from "../../lib/toggled";
 import { useArranged } from "../../state/arranged";
 import type { FlameAnswer } from "../../wire";
+import { unitCell } from "../tables/write";
 
 const LOOKS = ["root", "process", "tag", undefined, "unnamed", "unnamed"];
 
@@ -29,12 +33,8 @@ export function CallTree(props: Props) {
   const { arranged, onArrange } = useArranged("flame");
   const toggle = (row: GridRow) => {
     const at = Number(row.id);
-    const next = new Set(open);
-    if (!next.delete(at)) {
-      next.add(at);
-      if ((leftOutBelow(answer.nodes)[at] ?? 0) > 0) props.onUnfold(namesTo(answer, at));
-    }
-    setOpen(next);
+    setOpen(toggled(open, at));
+    if (!open.has(at) && (leftOutBelow(answer.nodes)[at] ?? 0) > 0) props.onUnfold(namesTo(answer, at));
   };
   const unfoldHeaviest = () => setOpen(new Set([...open, ...heaviest(answer.nodes, Number(selected ?? 0))]));
   const title = answer.unit === "bytes" ? "Bytes" : "Time";
@@ -43,27 +43,9 @@ export function CallTree(props: Props) {
       label={props.label}
       columns={[
         { id: "frame", title: "Frame" },
-        {
-          id: "total",
-          title,
-          isNumber: true,
-          width: 110,
-          sentence: "Of all stacks that go through the frame",
-        },
-        {
-          id: "own",
-          title: "Exclusive",
-          isNumber: true,
-          width: 110,
-          sentence: "Of stacks that end in the frame",
-        },
-        {
-          id: "count",
-          title: "Rows",
-          isNumber: true,
-          width: 90,
-          sentence: "How many rows go through the frame",
-        },
+        numberColumn("total", title, 110, "Of all stacks that go through the frame"),
+        numberColumn("own", "Exclusive", 110, "Of stacks that end in the frame"),
+        numberColumn("count", "Rows", 90, "How many rows go through the frame"),
       ]}
       arranged={arranged}
       onArrange={onArrange}
@@ -72,17 +54,9 @@ export function CallTree(props: Props) {
       onSelect={(row) => setSelected(row.id)}
       onToggle={toggle}
       onEnter={(row) => answer.nodes[Number(row.id)] && props.onFocus(nameOf(answer, Number(row.id)))}
-      footer={
-        <button type="button" onClick={unfoldHeaviest}>
-          Unfold the heaviest path
-        </button>
-      }
+      footer={<Button text="Unfold the heaviest path" onClick={unfoldHeaviest} />}
     />
   );
-}
-
-function nameOf(answer: FlameAnswer, node: number): string {
-  return answer.names[answer.nodes[node]?.name ?? 0] ?? "";
 }
 
 /** Rows in sight: children of what is open, in the order of the answer. */
@@ -108,12 +82,8 @@ export function treeRows(answer: FlameAnswer, children: number[][], open: Readon
       ...(look === undefined ? {} : { look }),
       cells: [
         { text: name, head: headOf(name) },
-        {
-          text: inUnit(node.total, answer.unit),
-          exact: exactInUnit(node.total, answer.unit),
-          share: node.total / all,
-        },
-        { text: inUnit(node.own, answer.unit), exact: exactInUnit(node.own, answer.unit) },
+        unitCell(node.total, answer.unit, node.total / all),
+        unitCell(node.own, answer.unit),
         { text: count(node.count) },
       ],
     });
@@ -129,11 +99,6 @@ function restRow(of: number, level: number, weight: number, unit: string, all: n
     id: `rest of ${of}`,
     level,
     look: "others",
-    cells: [
-      { text: "not unfolded here" },
-      { text: inUnit(weight, unit), exact: exactInUnit(weight, unit), share: weight / all },
-      { text: "" },
-      { text: "" },
-    ],
+    cells: [{ text: "not unfolded here" }, unitCell(weight, unit, weight / all), { text: "" }, { text: "" }],
   };
 }

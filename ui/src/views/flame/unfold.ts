@@ -6,12 +6,6 @@ import { grown, leftOutBelow, namesTo, nearest } from "../../lib/flame-grow";
 import { type Answered, failureOf } from "../../state/answer";
 import type { Failure, FlameAnswer, FlameRequest } from "../../wire";
 
-export interface Unfolding {
-  answered: Answered<FlameAnswer>;
-  /** Asks for what is left out below a node. */
-  unfold: (path: readonly string[]) => void;
-}
-
 /** Asks for parts until the path is there and unfolded, or no part has more. */
 export async function unfolded(
   all: FlameAnswer,
@@ -28,16 +22,13 @@ export async function unfolded(
   }
 }
 
-/** The answer, with what is below the path and below what else was unfolded since. */
-export function useUnfolded(
-  answered: Answered<FlameAnswer>,
-  request: FlameRequest,
-  zoom: readonly string[],
-): Unfolding {
+/** Gives an answer what it left out below a path; the same answer where that is nothing. */
+type Grow<T> = (all: T, path: readonly string[], signal: AbortSignal) => Promise<T>;
+
+/** The answer, with what is below the path and below what else was unfolded since, and what unfolds more. */
+export function useGrown<T>(answered: Answered<T>, grow: Grow<T>, zoom: readonly string[]) {
   const { data } = answered;
-  const [part, setPart] = useState<{ of: FlameAnswer; all: FlameAnswer; failure: Failure | null } | null>(
-    null,
-  );
+  const [part, setPart] = useState<{ of: T; all: T; failure: Failure | null } | null>(null);
   const [isAsking, setAsking] = useState(false);
   const control = useRef<AbortController | null>(null);
   const isOurs = part !== null && part.of === data;
@@ -49,7 +40,7 @@ export function useUnfolded(
     const { signal } = next;
     control.current = next;
     setAsking(true);
-    unfolded(all, path, request, signal)
+    grow(all, path, signal)
       .then(
         (more) => more !== all && !signal.aborted && setPart({ of: data, all: more, failure: null }),
         (error) => !signal.aborted && setPart({ of: data, all, failure: failureOf(error) }),
@@ -65,4 +56,9 @@ export function useUnfolded(
     [all, failure, answered.isBusy, isAsking],
   );
   return { answered: shown, unfold };
+}
+
+/** A flame graph that grows where the reader looks. */
+export function useUnfolded(answered: Answered<FlameAnswer>, request: FlameRequest, zoom: readonly string[]) {
+  return useGrown(answered, (all, path, signal) => unfolded(all, path, request, signal), zoom);
 }

@@ -2,7 +2,8 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
-import { Toggle } from "../../components/choice";
+import { Button, IconButton } from "../../components/button";
+import { FindBox, Segments, Toggle } from "../../components/choice";
 import { Icon } from "../../components/icon";
 import { Menu, type MenuEntry } from "../../components/menu";
 import { TreeGrid } from "../../components/tree-grid";
@@ -12,12 +13,13 @@ import { nothingOf } from "../../lib/recorded";
 import { shown } from "../../lib/safe";
 import { type Answered, useAnswer } from "../../state/answer";
 import { useArranged } from "../../state/arranged";
+import { copyText } from "../../state/page";
 import * as store from "../../state/store";
 import type { FlameRequest, Opening, QuestionInfo, Source, Weight } from "../../wire";
 import { useAsked } from "../asked";
 import { FLAME, Half, methodEntries, Unnamed } from "../flame";
 import { FLAME_START, flameRequest, MOST_NODES, weightsOf } from "../flame/options";
-import { Answering, toTell, useSchema, useSelection, useSettings } from "../panel";
+import { Answering, questionOf, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import {
   columnsOf,
@@ -30,13 +32,16 @@ import {
   sortedFunctions,
 } from "./model";
 
-interface FunctionSettings {
-  by_process: boolean;
-  find: string;
+/** What is shown at first. */
+const START = {
+  by_process: false,
+  find: "",
   /** The function whose callers and callees are shown. */
-  focus: string | null;
-  side: "callers" | "callees";
-}
+  focus: null as string | null,
+  side: "callers" as "callers" | "callees",
+};
+
+type FunctionSettings = typeof START;
 
 export const FUNCTIONS: View = {
   id: "functions",
@@ -50,7 +55,7 @@ export const FUNCTIONS: View = {
 };
 
 function FunctionsPanel(props: ViewProps) {
-  const question = useSchema()?.questions.find((one) => one.name === FUNCTION_QUESTION.name);
+  const question = questionOf(FUNCTION_QUESTION.name);
   return <section class="view">{question && <AllFunctions {...props} question={question} />}</section>;
 }
 
@@ -64,7 +69,7 @@ interface Found extends Functions {
  */
 function useFunctions(props: ViewProps & { question: QuestionInfo }, byProcess: boolean) {
   const { trace, opening, question } = props;
-  const selection = useSelection();
+  const selection = store.selection.value;
   const { request, warning, notApplied } = useAsked(trace.id, question, FUNCTION_QUESTION.values);
   const isTree = hasRows(opening, "cpu_sample") && notApplied.some((field) => !field.startsWith("col:"));
   const stacks: FlameRequest = {
@@ -83,12 +88,7 @@ function useFunctions(props: ViewProps & { question: QuestionInfo }, byProcess: 
 }
 
 function AllFunctions(props: ViewProps & { question: QuestionInfo }) {
-  const [settings, change] = useSettings<FunctionSettings>(FUNCTIONS.id, {
-    by_process: false,
-    find: "",
-    focus: null,
-    side: "callers",
-  });
+  const [settings, change] = useSettings(FUNCTIONS.id, START);
   const { answered, isTree, warning } = useFunctions(props, settings.by_process);
   const arranging = useArranged(FUNCTIONS.id, { column: "own", descending: true });
   const { sort } = arranging.arranged;
@@ -102,20 +102,16 @@ function AllFunctions(props: ViewProps & { question: QuestionInfo }) {
           onChange={(by_process) => change({ by_process })}
         />
         <span class="sentence">A click shows callers and callees. A right click (Shift+F10) filters.</span>
-        <input
-          class="find"
-          type="search"
-          placeholder="Find a function"
-          aria-label="Find a function"
+        <FindBox
+          label="Find a function"
           maxLength={200}
           value={settings.find}
-          onInput={(event) => change({ find: event.currentTarget.value })}
+          onInput={(find) => change({ find })}
         />
       </div>
       <div class="functions">
         <Answering
           answered={answered}
-          source={(found) => found.source}
           remark={(found) => remarkOf(found, isTree)}
           more={(found) => <Unnamed share={withoutNames(found)} />}
           warning={warning}
@@ -135,9 +131,8 @@ function AllFunctions(props: ViewProps & { question: QuestionInfo }) {
           <Around
             trace={props.trace.id}
             name={settings.focus}
-            byProcess={settings.by_process}
+            settings={settings}
             weight={weight}
-            side={settings.side}
             change={change}
           />
         )}
@@ -162,7 +157,7 @@ function remarkOf(found: Functions, isTree: boolean): string {
   const parts = [`${counted(found.rows.length, "function")}, ${duration(found.total)} of CPU time`];
   if (isTree) parts.push("With these filters there are no waits, ready times and threads");
   if (found.note !== "") parts.push(found.note);
-  return toTell(parts);
+  return parts.join(" · ");
 }
 
 interface GridProps {
@@ -190,7 +185,6 @@ function FunctionGrid({ found, settings, arranging, onFocus, weight }: GridProps
       columns={columns}
       {...arranging}
       rows={rows}
-      sort={sort}
       selected={selected}
       onSelect={(row) => {
         setClicked(row.id);
@@ -214,12 +208,11 @@ function FunctionGrid({ found, settings, arranging, onFocus, weight }: GridProps
 /** The flame graph of the selection, with the frames of a function marked. */
 function showInFlame(name: string, weight: Weight | null): void {
   if (weight === null) return;
-  const flame = { ...FLAME_START, weight, find: name };
-  store.update({ view: FLAME.id, settings: { ...store.view.value.settings, [FLAME.id]: flame } });
+  store.openView(FLAME.id, { ...FLAME_START, weight, find: name });
 }
 
 function entriesOf(name: string, weight: Weight | null, onFocus: (name: string) => void): MenuEntry[] {
-  const copy = { title: "Copy the name", run: () => void navigator.clipboard.writeText(name) };
+  const copy = { title: "Copy the name", run: () => copyText(name) };
   if (weight === null) return [copy];
   const show = { title: "Show in the flame graph", run: () => showInFlame(name, weight) };
   return [...methodEntries(name, onFocus), show, copy];
@@ -234,26 +227,15 @@ const WEIGHT_WORDS: Partial<Record<Weight, string>> = {
 interface AroundProps {
   trace: number;
   name: string;
-  byProcess: boolean;
+  settings: FunctionSettings;
   weight: Weight;
-  side: FunctionSettings["side"];
   change: (change: Partial<FunctionSettings>) => void;
 }
 
 /** Callers or callees of a function, and what else can be done with it. */
-function Around({ trace, name, byProcess, weight, side, change }: AroundProps) {
-  const settings = { ...FLAME_START, weight, by_process: byProcess, focus: name, look: "tree" as const };
+function Around({ trace, name, settings: { by_process, side }, weight, change }: AroundProps) {
+  const settings = { ...FLAME_START, weight, by_process, focus: name, look: "tree" as const };
   const onFocus = (focus: string) => change({ focus });
-  const segment = (value: FunctionSettings["side"], title: string) => (
-    <button
-      type="button"
-      class="segment"
-      aria-pressed={side === value}
-      onClick={() => change({ side: value })}
-    >
-      {title}
-    </button>
-  );
   // The first entry is what this already shows.
   const acts = entriesOf(name, weight, onFocus).slice(1);
   return (
@@ -263,24 +245,21 @@ function Around({ trace, name, byProcess, weight, side, change }: AroundProps) {
         <Menu label="More about the function" entries={acts}>
           <Icon name="more" />
         </Menu>
-        <button
-          type="button"
-          class="quiet"
-          aria-label="Close callers and callees"
-          onClick={() => change({ focus: null })}
-        >
-          <Icon name="close" />
-        </button>
+        <IconButton icon="close" label="Close callers and callees" onClick={() => change({ focus: null })} />
       </header>
       <div class="function-acts">
         <fieldset class="segments" aria-label="Side">
-          {segment("callers", "Callers")}
-          {segment("callees", "Callees")}
+          <Segments
+            value={side}
+            options={[
+              ["callers", "Callers"],
+              ["callees", "Callees"],
+            ]}
+            onChange={(value) => change({ side: value })}
+          />
         </fieldset>
         <span class="muted">{WEIGHT_WORDS[weight]}</span>
-        <button type="button" onClick={() => showInFlame(name, weight)}>
-          Show in the flame graph
-        </button>
+        <Button text="Show in the flame graph" onClick={() => showInFlame(name, weight)} />
       </div>
       <Half
         trace={trace}

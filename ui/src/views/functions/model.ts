@@ -3,8 +3,9 @@
 import type { GridColumn, GridRow, GridSort } from "../../components/tree-grid";
 import { count, duration, exactDuration, percent } from "../../lib/format";
 import { headOf } from "../../lib/frame-name";
+import { whole } from "../../lib/named-rows";
 import { shown } from "../../lib/safe";
-import type { Answer, Cell, FlameAnswer } from "../../wire";
+import type { Answer, FlameAnswer } from "../../wire";
 
 export interface FunctionRow {
   /** As frames are named: `module!function`, or `module+0x12` without symbols. */
@@ -63,8 +64,6 @@ function merged(rows: readonly FunctionRow[], byProcess: boolean): FunctionRow[]
   }));
 }
 
-const numberOf = (cell: Cell | undefined) => (typeof cell === "number" ? cell : null);
-
 const summed = (rows: readonly FunctionRow[], time: Time) =>
   rows.reduce((sum, row) => sum + (row.times[time] ?? 0), 0);
 
@@ -77,14 +76,14 @@ export function functionsOf(answer: Answer, byProcess: boolean): Functions {
     return table.rows.map((cells): FunctionRow => {
       const times: FunctionRow["times"] = {};
       for (const [time, at] of places) {
-        const value = numberOf(cells[at]);
+        const value = whole(cells[at]);
         if (value !== null) times[time] = value;
       }
       return {
         name: String(cells[name] ?? ""),
         process: processName(String(cells[process] ?? "")),
         times,
-        threads: numberOf(cells[threads]),
+        threads: whole(cells[threads]),
       };
     });
   });

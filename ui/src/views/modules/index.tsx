@@ -1,18 +1,24 @@
 // Processes and what is loaded into them.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
+import { FindBox } from "../../components/choice";
 import { Failed } from "../../components/failed";
+import { numberColumn } from "../../components/grid-head";
 import { type GridColumn, type GridRow, TreeGrid } from "../../components/tree-grid";
 import { count } from "../../lib/format";
 import { hasRows } from "../../lib/opening";
-import { failureOf, useAnswer } from "../../state/answer";
+import { toggled } from "../../lib/toggled";
+import { useAnswer } from "../../state/answer";
 import { useArranged } from "../../state/arranged";
-import type { Failure, ModulesAnswer, ModulesOf, ModulesRequest } from "../../wire";
-import { Answering, addChip, useSelection } from "../panel";
+import { useLevels } from "../../state/levels";
+import * as store from "../../state/store";
+import type { ModulesAnswer, ModulesRequest } from "../../wire";
+import { Answering, only } from "../panel";
 import type { View, ViewProps } from "../view";
+import { LoadSymbols } from "./load-symbols";
 import { moduleOf, moduleRows, ownerId } from "./model";
-import { Symbols } from "./symbols";
+import { SymbolsLine } from "./symbols";
 
 export const PROCESS_MODULES: View = {
   id: "process-modules",
@@ -33,59 +39,46 @@ const TYPED_MS = 200;
 const COLUMNS: GridColumn[] = [
   { id: "name", title: "Process ▸ Module" },
   { id: "version", title: "Version", width: 112 },
-  { id: "size", title: "Size", sentence: "Size in memory", isNumber: true, width: 76 },
-  { id: "load", title: "Loaded", sentence: "When, if the trace saw it", isNumber: true, width: 92 },
-  { id: "unload", title: "Unloaded", sentence: "When, if the trace saw it", isNumber: true, width: 92 },
-  {
-    id: "symbols",
-    title: "Symbols",
-    sentence: "Whether names were read from its symbol file, and how many",
-    isNumber: true,
-    width: 148,
-  },
+  numberColumn("size", "Size", 76, "Size in memory"),
+  numberColumn("load", "Loaded", 92, "When, if the trace saw it"),
+  numberColumn("unload", "Unloaded", 92, "When, if the trace saw it"),
+  numberColumn("symbols", "Symbols", 148, "Whether names were read from its symbol file, and how many"),
   { id: "path", title: "Path", width: 360 },
 ];
 
 function ModulesPanel({ trace, opening }: ViewProps) {
-  const selection = useSelection();
+  const selection = store.selection.value;
   const { arranged, onArrange } = useArranged(PROCESS_MODULES.id);
   const [find, setFind] = useState("");
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
-  const [selected, setSelected] = useState<string | null>(null);
   const request: ModulesRequest = { trace: trace.id, of: null, find: find.trim(), selection, limit: MOST };
   const answered = useAnswer(api.modules, request, find === "" ? 0 : TYPED_MS);
   const owners = answered.data?.owners ?? [];
-  const { levels, failure } = useLevels(answered.isBusy ? null : request, owners, open);
+  const keyOf = (id: string) => owners.find((one) => ownerId(one.process_key) === id)?.process_key ?? null;
+  const { levels, failure } = useLevels(
+    {
+      text: answered.isBusy ? null : JSON.stringify(request),
+      ask: (id, signal) => api.modules({ ...request, of: { process_key: keyOf(id) } }, signal),
+    },
+    owners.map(({ process_key }) => ownerId(process_key)).filter((id) => open.has(id)),
+  );
   const rows = useMemo(() => moduleRows(owners, open, levels), [answered.data, open, levels]);
-  const toggle = (row: GridRow) => {
-    const next = new Set(open);
-    if (!next.delete(row.id)) next.add(row.id);
-    setOpen(next);
-  };
   const enter = (row: GridRow) => {
-    const owner = owners.find((one) => ownerId(one.process_key) === row.id);
-    if (owner?.process_key != null)
-      addChip({ field: "process", values: [String(owner.process_key)], exclude: false });
+    const process = keyOf(row.id);
+    if (process !== null) only("process", process);
     const module = moduleOf(levels, row.id);
-    if (module !== null) addChip({ field: "module", values: [module.name], exclude: false });
+    if (module !== null) only("module", module.name);
   };
   return (
     <section class="view">
       <div class="toolbar" role="toolbar" aria-label="Modules by process">
         <span class="sentence">Enter or a double click selects a process, or stacks with a module.</span>
-        <input
-          class="find"
-          type="search"
-          placeholder="Find a module"
-          aria-label="Find a module"
-          maxLength={100}
-          value={find}
-          onInput={(event) => setFind(event.currentTarget.value)}
-        />
+        <FindBox label="Find a module" maxLength={100} value={find} onInput={setFind} />
       </div>
-      <Symbols trace={trace} opening={opening} />
+      <SymbolsLine trace={trace} opening={opening} />
+      <LoadSymbols trace={trace.id} />
       {failure !== null && <Failed failure={failure} />}
-      <Answering answered={answered} source={(answer) => answer.source} remark={() => ""}>
+      <Answering answered={answered}>
         {(answer) => (
           <TreeGrid
             label="Modules by process"
@@ -93,9 +86,7 @@ function ModulesPanel({ trace, opening }: ViewProps) {
             arranged={arranged}
             onArrange={onArrange}
             rows={rows}
-            selected={selected}
-            onToggle={toggle}
-            onSelect={(row) => setSelected(row.id)}
+            onToggle={(row) => setOpen(toggled(open, row.id))}
             onEnter={enter}
             empty="No modules in this selection."
             footer={<span>{totals(answer)}</span>}
@@ -110,33 +101,4 @@ function totals(answer: ModulesAnswer): string {
   const modules = answer.owners.reduce((sum, one) => sum + one.modules, 0);
   const first = answer.total > answer.owners.length ? `the first ${count(answer.owners.length)} of ` : "";
   return `${count(modules)} modules of ${first}${count(answer.total)} processes`;
-}
-
-/** Asks for the modules of processes as they are unfolded, and again when the request for processes changes. */
-function useLevels(request: ModulesRequest | null, owners: readonly ModulesOf[], open: ReadonlySet<string>) {
-  const [levels, setLevels] = useState<ReadonlyMap<string, ModulesAnswer>>(new Map());
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const question = JSON.stringify(request);
-  const asked = useRef({ question: "", ids: new Set<string>(), control: new AbortController() });
-  useEffect(() => {
-    if (request === null) return;
-    if (asked.current.question !== question) {
-      asked.current.control.abort();
-      asked.current = { question, ids: new Set(), control: new AbortController() };
-      setLevels(new Map());
-      setFailure(null);
-    }
-    const { ids, control } = asked.current;
-    for (const { process_key } of owners) {
-      const id = ownerId(process_key);
-      if (!open.has(id) || ids.has(id)) continue;
-      ids.add(id);
-      api.modules({ ...request, of: { process_key } }, control.signal).then(
-        (answer) => !control.signal.aborted && setLevels((known) => new Map(known).set(id, answer)),
-        (error) => !control.signal.aborted && setFailure(failureOf(error)),
-      );
-    }
-  }, [question, open, owners]);
-  useEffect(() => () => asked.current.control.abort(), []);
-  return { levels, failure };
 }

@@ -1,14 +1,17 @@
 // Where symbols are looked for, how far the search is, and what it found for each module.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { api } from "../../api";
+import { Button } from "../../components/button";
 import { Failed } from "../../components/failed";
+import { Table } from "../../components/table";
 import { count } from "../../lib/format";
 import { shown } from "../../lib/safe";
-import { failureOf } from "../../state/answer";
+import { setter } from "../../lib/signals";
+import { useActing } from "../../state/acting";
 import { symbolPath } from "../../state/prefs";
 import { refreshSymbols, step, symbols, symbolsProgress } from "../../state/symbols";
-import type { Failure, SymbolsAnswer, SymbolsState } from "../../wire";
+import type { SymbolsAnswer, SymbolsState } from "../../wire";
 
 /** Longest path that the server takes. */
 const LONGEST_PATH = 8191;
@@ -21,22 +24,14 @@ const STATES: Record<SymbolsState, string> = {
 };
 
 export function LoadSymbols({ trace }: { trace: number }) {
-  const [failure, setFailure] = useState<Failure | null>(null);
+  const { failure, act } = useActing();
   useEffect(() => void refreshSymbols(), []);
   const known = symbols.value;
   const isRunning = known !== null && known.step !== "idle";
-  const take = async (ask: Promise<SymbolsAnswer>) => {
-    setFailure(null);
-    try {
-      await step(ask);
-    } catch (error) {
-      setFailure(failureOf(error));
-    }
-  };
   const path = symbolPath.value;
   const start = (event: Event) => {
     event.preventDefault();
-    if (path.trim() !== "" && !isRunning) void take(api.symbolsLoad({ trace, path: path.trim() }));
+    if (path.trim() !== "" && !isRunning) void act(step(api.symbolsLoad({ trace, path: path.trim() })));
   };
   return (
     <>
@@ -48,21 +43,17 @@ export function LoadSymbols({ trace }: { trace: number }) {
           title="Places of symbol files, several with ; as in _NT_SYMBOL_PATH. Only servers in it are contacted."
           maxLength={LONGEST_PATH}
           value={path}
-          onInput={(event) => {
-            symbolPath.value = event.currentTarget.value;
-          }}
+          onInput={(event) => setter(symbolPath)(event.currentTarget.value)}
         />
         <button type="submit" disabled={isRunning || path.trim() === ""}>
           Load symbols
         </button>
         {isRunning && (
-          <button
-            type="button"
+          <Button
+            text="Cancel"
             disabled={known.step !== "searching"}
-            onClick={() => void take(api.symbolsCancel())}
-          >
-            Cancel
-          </button>
+            onClick={() => void act(step(api.symbolsCancel()))}
+          />
         )}
       </form>
       {failure !== null && <Failed failure={failure} />}
@@ -95,25 +86,19 @@ function Modules({ known }: { known: SymbolsAnswer }) {
       <summary>Search by module</summary>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll it */}
       <section class="symbols-table" aria-label="Search by module" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Module</th>
-              <th scope="col">Symbols</th>
-              <th scope="col">From, or why not</th>
-            </tr>
-          </thead>
-          <tbody>
-            {known.modules.map((one, at) => (
-              // Two builds of a module have one name.
-              <tr key={at}>
-                <td>{shown(one.name)}</td>
-                <td class={`symbols-${one.state}`}>{STATES[one.state]}</td>
-                <td>{shown(one.detail ?? "")}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          rows={known.modules}
+          // Two builds of a module have one name.
+          idOf={(_, at) => at}
+          columns={[
+            { title: "Module", cell: ({ name }) => shown(name) },
+            {
+              title: "Symbols",
+              cell: ({ state }) => <span class={`symbols-${state}`}>{STATES[state]}</span>,
+            },
+            { title: "From, or why not", cell: ({ detail }) => shown(detail ?? "") },
+          ]}
+        />
         {known.left_out > 0 && <p class="muted">and {count(known.left_out)} more</p>}
       </section>
     </details>

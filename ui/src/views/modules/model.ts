@@ -21,21 +21,13 @@ export function moduleOf(levels: ReadonlyMap<string, ModulesAnswer>, id: string)
 
 /** What is known of the symbols of a module, with a sentence on what that means. */
 export function symbolsText(one: Pick<ModuleOn, "functions" | "has_identity">): GridCell {
+  const cell = (text: string, exact: string): GridCell => ({ text, exact });
   if (one.functions !== null) {
-    return {
-      text: `loaded, ${counted(one.functions, "name")}`,
-      exact: "Names were read from its symbol file.",
-    };
+    return cell(`loaded, ${counted(one.functions, "name")}`, "Names were read from its symbol file.");
   }
   return one.has_identity
-    ? {
-        text: "not loaded",
-        exact: "Its symbol file is known. It was not looked for, not found, or read in parts.",
-      }
-    : {
-        text: "file not known",
-        exact: "The trace does not say which symbol file it has: its image is needed first.",
-      };
+    ? cell("not loaded", "Its symbol file is known. It was not looked for, not found, or read in parts.")
+    : cell("file not known", "The trace does not say which symbol file it has: its image is needed first.");
 }
 
 function ownerRow(one: ModulesOf, isOpen: boolean): GridRow {

@@ -2,18 +2,18 @@
 // from here, and a command.
 
 import { api } from "../../api";
+import { Button } from "../../components/button";
 import { counted, duration } from "../../lib/format";
 import { hasRows } from "../../lib/opening";
 import { shown } from "../../lib/safe";
 import { type ModuleNames, modulesOf } from "../../lib/unnamed";
 import { useAnswer } from "../../state/answer";
-import { announced } from "../../state/page";
+import { copyText } from "../../state/page";
 import type { QuestionInfo } from "../../wire";
 import { useAsked } from "../asked";
 import { FUNCTION_QUESTION, functionsOf } from "../functions/model";
-import { useSchema } from "../panel";
+import { questionOf } from "../panel";
 import type { ViewProps } from "../view";
-import { LoadSymbols } from "./load-symbols";
 
 /** Modules that are named in the sentence. */
 const NAMED = 3;
@@ -39,17 +39,8 @@ export function symbolsSentence(modules: readonly ModuleNames[]): string {
   return `${first} Without: ${list}${more}.`;
 }
 
-export function Symbols(props: ViewProps) {
-  return (
-    <>
-      <SymbolsLine {...props} />
-      <LoadSymbols trace={props.trace.id} />
-    </>
-  );
-}
-
-function SymbolsLine({ trace, opening }: ViewProps) {
-  const question = useSchema()?.questions.find((one) => one.name === FUNCTION_QUESTION.name);
+export function SymbolsLine({ trace, opening }: ViewProps) {
+  const question = questionOf(FUNCTION_QUESTION.name);
   if (question === undefined || !hasRows(opening, "cpu_sample")) return <Line path={trace.path} text="" />;
   return <Sampled trace={trace.id} path={trace.path} question={question} />;
 }
@@ -58,29 +49,21 @@ function Sampled({ trace, path, question }: { trace: number; path: string; quest
   const { request, warning } = useAsked(trace, question, FUNCTION_QUESTION.values);
   const { data } = useAnswer(api.ask, request);
   if (data === null) return <Line path={path} text="" />;
-  const functions = functionsOf(data, false).rows.map(({ name, times }): [string, number] => [
-    name,
-    times.own ?? 0,
-  ]);
+  const { rows } = functionsOf(data, false);
+  const functions = rows.map(({ name, times }): [string, number] => [name, times.own ?? 0]);
   return <Line path={path} text={`${symbolsSentence(modulesOf(functions))} ${warning}`} />;
 }
 
 function Line({ path, text }: { path: string; text: string }) {
   const command = symbolsCommand(path);
-  const copy = async () => {
-    await navigator.clipboard.writeText(command);
-    announced.value = "The command is copied.";
-  };
   return (
     <p class="remark symbols-line">
       <span>{text}</span>
-      <button
-        type="button"
+      <Button
+        text="Copy the command that loads symbols"
         title={`${shown(command)}\nThen start etwkit view again`}
-        onClick={() => void copy()}
-      >
-        Copy the command that loads symbols
-      </button>
+        onClick={() => copyText(command, "The command is copied.")}
+      />
     </p>
   );
 }

@@ -2,14 +2,18 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
-import { Choice } from "../../components/choice";
+import { Button } from "../../components/button";
+import { Choice, FindBox } from "../../components/choice";
 import { duration, exactMoment, moment } from "../../lib/format";
 import { hasRows } from "../../lib/opening";
 import { shown } from "../../lib/safe";
 import { hasWords } from "../../lib/search-words";
+import { toggled } from "../../lib/toggled";
 import { useAnswer } from "../../state/answer";
+import { EVERYTHING, lanesRequest } from "../../state/selection";
+import * as store from "../../state/store";
 import type { Opening, Range } from "../../wire";
-import { Answering, addChip, useSelection, useWindow } from "../panel";
+import { Answering, only } from "../panel";
 import { written } from "../tables/write";
 import type { View, ViewProps } from "../view";
 import {
@@ -35,10 +39,10 @@ export const PROCESSES: View = {
 /** Processes of the whole trace that are asked; more than that no person reads. */
 const MOST = 1000;
 
-const hasLanes = (opening: Opening) => hasRows(opening, "context_switch") || hasRows(opening, "cpu_sample");
+const hasLanes = (opening: Opening) => hasRows(opening, "context_switch", "cpu_sample");
 
 function ProcessesPanel({ trace, opening }: ViewProps) {
-  const window = useWindow();
+  const window = store.timeWindow.value;
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set());
   const [find, setFind] = useState("");
   const [order, setOrder] = useState<Order>("tree");
@@ -46,19 +50,16 @@ function ProcessesPanel({ trace, opening }: ViewProps) {
     trace: trace.id,
     table: "process",
     columns: PROCESS_COLUMNS,
-    selection: { range: null, chips: [] },
+    selection: EVERYTHING,
     sort: { by: "start_ns", descending: false },
     offset: 0,
     limit: MOST,
   };
   const answered = useAnswer(api.rows, request);
-  const { range } = useSelection();
-  const selection = { range, chips: [] };
+  const { range } = store.selection.value;
   const lanes = useAnswer(
     api.lanes,
-    hasLanes(opening)
-      ? { trace: trace.id, kind: "process" as const, selection, limit: MOST, offset: 0 }
-      : null,
+    hasLanes(opening) ? lanesRequest(trace.id, "process", MOST, { range, chips: [] }) : null,
   ).data?.lanes;
   const cpu = useMemo(() => new Map(lanes?.map((lane) => [lane.key, lane.running_ns])), [lanes]);
   const rows = useMemo(() => {
@@ -68,11 +69,6 @@ function ProcessesPanel({ trace, opening }: ViewProps) {
     const found = placed(all, new Set()).filter((one) => isFound(one, wanted));
     return order === "tree" ? found : inOrder(found, order, cpu);
   }, [answered.data, folded, find, order, cpu]);
-  const fold = (key: number) => {
-    const next = new Set(folded);
-    if (!next.delete(key)) next.add(key);
-    setFolded(next);
-  };
   return (
     <section class="view">
       <div class="toolbar" role="toolbar" aria-label="Processes">
@@ -88,17 +84,10 @@ function ProcessesPanel({ trace, opening }: ViewProps) {
           ]}
           onChange={setOrder}
         />
-        <input
-          class="find"
-          type="search"
-          placeholder="Find a process"
-          aria-label="Find a process"
-          value={find}
-          onInput={(event) => setFind(event.currentTarget.value)}
-        />
+        <FindBox label="Find a process" value={find} onInput={setFind} />
         <span class="sentence">Bars are lifetimes within the window of the graphs.</span>
       </div>
-      <Answering answered={answered} source={(answer) => answer.source} remark={() => ""}>
+      <Answering answered={answered}>
         {(answer) => (
           <ul class="processes" aria-label="Processes">
             {rows.map((one) => (
@@ -108,7 +97,7 @@ function ProcessesPanel({ trace, opening }: ViewProps) {
                 cpu={cpu.get(one.key) ?? 0}
                 window={window}
                 isFolded={folded.has(one.key)}
-                onFold={fold}
+                onFold={() => setFolded(toggled(folded, one.key))}
               />
             ))}
             {answer.total > answer.rows.length && (
@@ -134,30 +123,31 @@ interface LineProps {
   cpu: number;
   window: Range;
   isFolded: boolean;
-  onFold: (key: number) => void;
+  onFold: () => void;
 }
 
 function Line({ one, cpu, window, isFolded, onFold }: LineProps) {
   const lived = bar(one, window.from_ns, window.to_ns);
-  const select = () => addChip({ field: "process", values: [String(one.key)], exclude: false });
+  const select = () => only("process", one.key);
   return (
     <li class="process">
       <div class="process-name" style={{ paddingLeft: `${one.level * 14}px` }}>
         {one.hasChildren ? (
-          <button
-            type="button"
+          <Button
+            text={isFolded ? "▸" : "▾"}
             class="grid-handle"
             aria-label={isFolded ? "Open" : "Close"}
-            onClick={() => onFold(one.key)}
-          >
-            {isFolded ? "▸" : "▾"}
-          </button>
+            onClick={onFold}
+          />
         ) : (
           <span class="grid-handle" />
         )}
-        <button type="button" class="link" title={shown(one.commandLine)} onClick={select}>
-          {shown(one.name)} ({one.pid})
-        </button>
+        <Button
+          text={`${shown(one.name)} (${one.pid})`}
+          class="link"
+          title={shown(one.commandLine)}
+          onClick={select}
+        />
       </div>
       <div class="process-life" title={lifeOf(one)}>
         {lived && (

@@ -1,5 +1,6 @@
 // Processes as a tree of who started whom, with the part of the trace in which each lived.
 
+import { namedRows, whole } from "../../lib/named-rows";
 import type { Cell, RowsAnswer } from "../../wire";
 
 export interface Process {
@@ -31,23 +32,21 @@ export const PROCESS_COLUMNS = [
 
 /** Processes of an answer that asked for `PROCESS_COLUMNS`. */
 export function processesOf(answer: RowsAnswer): Process[] {
-  const at = (name: string) => answer.columns.findIndex((column) => column.name === name);
-  const places = PROCESS_COLUMNS.map(at);
-  const number = (value: Cell | undefined) => (typeof value === "number" ? value : null);
-  return answer.rows.flatMap((row) => {
-    const [key, parent, name, pid, line, start, stop, exit] = places.map((place) => row[place]);
-    if (typeof key !== "number") return [];
-    const one: Process = {
-      key,
-      parent: number(parent),
-      name: String(name ?? ""),
-      pid: number(pid) ?? 0,
-      commandLine: String(line ?? ""),
-      start: number(start),
-      stop: number(stop),
-      exitCode: exit ?? null,
-    };
-    return [one];
+  return namedRows(answer).flatMap((row): Process[] => {
+    const key = whole(row["process_key"]);
+    if (key === null) return [];
+    return [
+      {
+        key,
+        parent: whole(row["parent_process_key"]),
+        name: String(row["name"] ?? ""),
+        pid: whole(row["pid"]) ?? 0,
+        commandLine: String(row["command_line"] ?? ""),
+        start: whole(row["start_ns"]),
+        stop: whole(row["stop_ns"]),
+        exitCode: row["exit_code"] ?? null,
+      },
+    ];
   });
 }
 

@@ -4,6 +4,7 @@ import type { MenuEntry } from "../../components/menu";
 import { columnTitle } from "../../lib/columns";
 import { shown } from "../../lib/safe";
 import { canCompare, chipValue, type PageChip } from "../../state/column-chips";
+import { copyText } from "../../state/page";
 import { fieldTitle } from "../../state/selection";
 import * as store from "../../state/store";
 import type { Cell, Chip, ColumnInfo, Field, PivotRow, RowsAnswer } from "../../wire";
@@ -102,6 +103,6 @@ export function chipEntries(chip: PageChip | null, text: string): MenuEntry[] {
 
 /** What can be done with a cell. */
 export function cellEntries(chip: PageChip | null, column: ColumnInfo, text: string): MenuEntry[] {
-  const copy = { title: `Copy ${columnTitle(column)}`, run: () => void navigator.clipboard.writeText(text) };
+  const copy = { title: `Copy ${columnTitle(column)}`, run: () => copyText(text) };
   return [...chipEntries(chip, text), copy];
 }

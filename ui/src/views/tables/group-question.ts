@@ -1,21 +1,7 @@
 // The question that lists what is in a group, where no filter of all views compares its column.
 
+import { QUESTIONS } from "../../state/column-chips";
 import type { Cell } from "../../wire";
-
-interface Narrowing {
-  question: string;
-  /** Options by the columns that they compare. */
-  options: Record<string, string>;
-}
-
-const QUESTIONS: Record<string, Narrowing> = {
-  generic_event: { question: "events", options: { provider: "provider", name: "event" } },
-  dns_query: { question: "dns", options: { name: "query" } },
-  net_io: { question: "net", options: { remote_address: "remote" } },
-  registry_io: { question: "registry", options: { key: "key", operation: "operation" } },
-  exception: { question: "exception", options: { exception_type: "type" } },
-  alpc: { question: "alpc", options: { port_name: "port" } },
-};
 
 export interface GroupQuestion {
   question: string;

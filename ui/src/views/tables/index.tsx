@@ -5,13 +5,14 @@ import { NamedList } from "../../components/named-list";
 import { counted } from "../../lib/format";
 import { hasRows } from "../../lib/opening";
 import { nothingOf } from "../../lib/recorded";
-import { addChip, goTo, useSchema, useSettings, viewRoom } from "../panel";
+import * as store from "../../state/store";
+import { useSettings, viewRoom } from "../panel";
 import type { View, ViewProps } from "../view";
 import { ColumnGraph } from "./column-graph";
 import { GroupBar } from "./group-bar";
 import { Pivot, type PivotSettings } from "./pivot";
 import { Rows } from "./rows";
-import { TABLE_SPECS, type TableSpec } from "./table-specs";
+import { LARGEST_FIRST, TABLE_SPECS, type TableSpec } from "./table-specs";
 
 /** The graph is there if there is room for it, until the reader chooses. */
 const AUTO = "auto";
@@ -25,11 +26,7 @@ interface TableSettings extends PivotSettings {
 
 /** One view for each declaration. */
 export const TABLE_VIEWS: View[] = TABLE_SPECS.map((spec) => ({
-  id: spec.id,
-  title: spec.title,
-  group: spec.group,
-  sentence: spec.sentence,
-  ...(spec.key === undefined ? {} : { key: spec.key }),
+  ...spec,
   lacks: (opening) => (hasRows(opening, spec.table) ? null : nothingOf(spec.table)),
   Panel: (props: ViewProps) => <TablePanel {...props} spec={spec} />,
 }));
@@ -53,10 +50,9 @@ function AnyTable(props: ViewProps) {
     table: "",
     groups: [],
     measures: [{ function: "count", column: "" }],
-    sort: { by: "0", descending: true },
   };
   const [{ table }, change] = useSettings<{ table: string }>(ANY_TABLE.id, { table: "" });
-  const schema = useSchema();
+  const schema = store.schema.value;
   const options = ["", ...names].map((name): [string, string] => [name, name === "" ? "List of all" : name]);
   if (table !== "") return <TablePanel {...props} spec={spec} options={options} />;
   const choose = (name: string) => change({ table: name });
@@ -85,7 +81,8 @@ function TablePanel({
   spec,
   options,
 }: ViewProps & { spec: TableSpec; options?: [string, string][] }) {
-  const { table, groups, measures, sort } = spec;
+  const { table, groups, measures } = spec;
+  const sort = LARGEST_FIRST;
   const [saved, change] = useSettings<TableSettings>(spec.id, {
     table,
     groups,
@@ -95,7 +92,7 @@ function TablePanel({
     graph: AUTO,
     look: "groups",
   });
-  const info = useSchema()?.tables.find((one) => one.name === saved.table);
+  const info = store.schema.value?.tables.find((one) => one.name === saved.table);
   if (!info) return <section class="view">…</section>;
   const first = info.columns.find((column) => column.can_group)?.name ?? "";
   const graph = saved.graph !== AUTO ? saved.graph : viewRoom() < ROOM ? "" : "0";
@@ -118,10 +115,7 @@ function TablePanel({
         <Choice
           label="As"
           value={saved.look}
-          options={[
-            ["groups", "Groups"],
-            ["rows", "Rows"],
-          ]}
+          options={{ groups: "Groups", rows: "Rows" }}
           onChange={(look) => change({ look })}
         />
         {saved.look === "groups" && <GroupBar table={info} settings={settings} change={change} />}
@@ -138,16 +132,10 @@ function TablePanel({
               measure={drawn}
             />
           )}
-          <Pivot
-            trace={trace.id}
-            table={info}
-            settings={settings}
-            change={change}
-            onChip={(chip) => chip && addChip(chip)}
-          />
+          <Pivot trace={trace.id} table={info} settings={settings} change={change} />
         </>
       ) : (
-        <Rows trace={trace.id} table={info} onTime={goTo} />
+        <Rows trace={trace.id} table={info} />
       )}
     </section>
   );

@@ -13,6 +13,7 @@ import type {
   RowsRequest,
   TableInfo,
 } from "../../wire";
+import { LARGEST_FIRST } from "./table-specs";
 
 interface Narrowed {
   table: TableInfo;
@@ -26,6 +27,13 @@ function lost(): Error {
   return new Error("The filter cannot be applied to this question.");
 }
 
+/** A statement with the filters in it. */
+function narrowed(sql: string, { table, chips }: Narrowed): string {
+  const found = narrowSql(sql, table, chips);
+  if (found === null) throw lost();
+  return found;
+}
+
 /** A page of rows, and the filters that its table knows. */
 export interface RowsQuestion extends Narrowed {
   request: RowsRequest;
@@ -35,8 +43,7 @@ export interface RowsQuestion extends Narrowed {
 export async function askNarrowedRows({ table, chips, request }: RowsQuestion, signal: AbortSignal) {
   if (chips.length === 0) return api.rows(request, signal);
   const first = await api.rows({ ...request, offset: 0, limit: 1 }, signal);
-  const all = narrowSql(withoutLimit(first.source.sql), table, chips);
-  if (all === null) throw lost();
+  const all = narrowed(withoutLimit(first.source.sql), { table, chips });
   const { trace, limit, offset } = request;
   const counted = `SELECT count(*) AS n FROM (${all}) q`;
   const [page, sum] = await Promise.all([
@@ -74,27 +81,18 @@ export async function askNarrowedPivot(
       const column = columnIn(table, field);
       return column === null ? [] : [{ name: column.name, value: cellOf(values[0] ?? "", column) }];
     });
-    return api.pivot(
-      {
-        ...request,
-        group_by: [...outer.map(({ name }) => name), ...request.group_by],
-        path: [...outer.map(({ value }) => value), ...request.path],
-      },
-      signal,
-    );
+    const group_by = [...outer.map(({ name }) => name), ...request.group_by];
+    const path = [...outer.map(({ value }) => value), ...request.path];
+    return api.pivot({ ...request, group_by, path }, signal);
   }
   const whole = await api.pivot({ ...request, limit: 1 }, signal);
-  const sql = narrowSql(withoutLimit(whole.source.sql), table, chips);
-  if (sql === null) throw lost();
+  const sql = narrowed(withoutLimit(whole.source.sql), { table, chips });
   const answer = await api.sql({ trace: request.trace, sql, limit: MOST_GROUPS }, signal);
   const functions = request.measures.map((measure) => measure.function);
   const isCut = answer.tables[0]?.is_cut === true;
   const notes = isCut ? [`The largest ${count(MOST_GROUPS)} groups are added up, and no others.`] : [];
-  const source = {
-    ...answer.source,
-    not_applied: whole.source.not_applied,
-    notes: [...whole.source.notes, ...notes],
-  };
+  const { not_applied, notes: before } = whole.source;
+  const source = { ...answer.source, not_applied, notes: [...before, ...notes] };
   return pivotOf(answer.tables[0]?.rows ?? [], functions, request.limit, source);
 }
 
@@ -111,41 +109,28 @@ export async function askNarrowedSeries(
 ): Promise<PivotSeriesAnswer> {
   const whole = await api.pivotSeries(request, signal);
   if (chips.length === 0) return whole;
-  const sql = narrowSql(whole.source.sql, table, chips);
-  const end = sql?.indexOf(RANKED) ?? -1;
-  if (sql === null || end < 0) throw lost();
+  const sql = narrowed(whole.source.sql, { table, chips });
+  if (!sql.includes(RANKED)) throw lost();
   const { trace, group, measure, range, top } = request;
-  const ranks = `${sql.slice(0, end)} SELECT value, total FROM ranked WHERE place <= ${top} ORDER BY place`;
-  const groups = {
-    trace,
-    table: table.name,
-    group_by: [group],
-    path: [],
-    measures: [measure],
-    limit: LABELS,
-  };
+  const ranks = `${sql.split(RANKED, 1)[0]} SELECT value, total FROM ranked WHERE place <= ${top} ORDER BY place`;
+  const groups = { trace, table: table.name, group_by: [group], path: [], measures: [measure] };
   const selection = { ...request.selection, range };
   const [ranked, parts, named] = await Promise.all([
     api.sql({ trace, sql: ranks, limit: top }, signal),
     api.sql({ trace, sql, limit: MOST_GROUPS }, signal),
-    api.pivot({ ...groups, selection, sort: { by: "0", descending: true } }, signal),
+    api.pivot({ ...groups, selection, sort: LARGEST_FIRST, limit: LABELS }, signal),
   ]);
   const buckets = whole.series[0]?.values.length ?? request.buckets;
+  const none = () => new Array<Cell>(buckets).fill(0);
   const labels = new Map(named.rows.map(({ value, label }) => [value, label]));
   const series = (ranked.tables[0]?.rows ?? []).map(([value = null, total = null]) => ({
     value,
     label: labels.get(value) ?? String(value ?? ""),
     is_others: false,
     total,
-    values: new Array<Cell>(buckets).fill(0),
+    values: none(),
   }));
-  const others = {
-    value: null,
-    label: "others",
-    is_others: true,
-    total: 0,
-    values: new Array<Cell>(buckets).fill(0),
-  };
+  const others = { value: null, label: "others", is_others: true, total: 0, values: none() };
   for (const [place, bucket, value = null] of parts.tables[0]?.rows ?? []) {
     const one = place === 0 ? others : series[Number(place) - 1];
     if (one !== undefined && Number(bucket) < buckets) one.values[Number(bucket)] = value;

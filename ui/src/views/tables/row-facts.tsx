@@ -1,6 +1,7 @@
 // A row of a table with all of its columns below each other.
 
-import { Close, Fact } from "../../components/facts";
+import { CopyButton, IconButton } from "../../components/button";
+import { Fact } from "../../components/facts";
 import { Menu, type MenuEntry } from "../../components/menu";
 
 interface Props {
@@ -15,10 +16,9 @@ interface Props {
 
 /** It stands beside the rows, so that the timeline keeps its width while rows are chosen. */
 export function RowFacts({ title, facts, filters, onClose }: Props) {
-  const copy = () => void navigator.clipboard.writeText(facts.map((fact) => fact.join("\t")).join("\n"));
   return (
     <aside class="row-facts" aria-label="Row">
-      <Close what="Close the row" run={onClose} />
+      <IconButton icon="close" label="Close the row" class="quiet inspector-close" onClick={onClose} />
       <h2 class="inspector-title">Row</h2>
       <p class="inspector-detail">{title}</p>
       <dl class="facts">
@@ -27,9 +27,7 @@ export function RowFacts({ title, facts, filters, onClose }: Props) {
         ))}
       </dl>
       <div class="row-actions">
-        <button type="button" onClick={copy}>
-          Copy
-        </button>
+        <CopyButton of={() => facts.map((fact) => fact.join("\t")).join("\n")} />
         <Menu label="Filter by a value of this row" hasText entries={filters}>
           Filter by…
         </Menu>

@@ -1,6 +1,7 @@
 // Rows of a table, page by page, in the order of a column.
 
 import { useEffect, useState } from "preact/hooks";
+import { Button, CopyButton } from "../../components/button";
 import type { MenuEntry } from "../../components/menu";
 import { TreeGrid } from "../../components/tree-grid";
 import { columnTitle, readable } from "../../lib/columns";
@@ -11,7 +12,7 @@ import { useArranged } from "../../state/arranged";
 import { heldBy } from "../../state/column-chips";
 import * as store from "../../state/store";
 import type { Cell, RowsAnswer, TableInfo } from "../../wire";
-import { Answering, useSelection } from "../panel";
+import { Answering, goTo } from "../panel";
 import { cellEntries, chipEntries, chipOfCell } from "./chips";
 import { askNarrowedRows } from "./narrowed";
 import { RowFacts } from "./row-facts";
@@ -25,36 +26,26 @@ const OTHER = 120;
 interface Props {
   trace: number;
   table: TableInfo;
-  /** A row was chosen that has a time: the graphs go there. */
-  onTime: (at_ns: number) => void;
 }
 
-export function Rows({ trace, table, onTime }: Props) {
-  const selection = useSelection();
-  const [page, setPage] = useState({ of: "", at: 0 });
-  const { onSort, ...arranging } = useArranged(`rows.${table.name}`);
+export function Rows({ trace, table }: Props) {
+  const selection = store.selection.value;
+  const [turned, setTurned] = useState({ of: "", at: 0 });
+  const arranging = useArranged(`rows.${table.name}`);
   const { sort } = arranging.arranged;
   const [selected, setSelected] = useState<string | null>(null);
   const held = heldBy(table, store.columnChips.value);
   const question = JSON.stringify([table.name, selection, held.chips, sort]);
   // Another question begins at its first page.
-  const at = page.of === question ? page.at : 0;
-  const by = sort && { by: sort.column, descending: sort.descending };
-  const request = {
-    trace,
-    table: table.name,
-    columns: [],
-    selection,
-    sort: by,
-    offset: at * PAGE,
-    limit: PAGE,
-  };
+  const at = turned.of === question ? turned.at : 0;
+  const order = sort && { by: sort.column, descending: sort.descending };
+  const page = { offset: at * PAGE, limit: PAGE };
+  const request = { trace, table: table.name, columns: [], selection, sort: order, ...page };
   const answered = useAnswer(askNarrowedRows, { table, chips: held.chips, request });
   // Another question has other rows.
   useEffect(() => setSelected(null), [question, at]);
-  const turn = (to: number) => setPage({ of: question, at: to });
   return (
-    <Answering answered={answered} source={(answer) => answer.source} remark={() => ""} leftOut={held.left}>
+    <Answering answered={answered} leftOut={held.left}>
       {(answer) => (
         <div class="rows">
           <TreeGrid
@@ -77,12 +68,10 @@ export function Rows({ trace, table, onTime }: Props) {
               }),
             }))}
             selected={selected}
-            sort={sort}
-            onSort={onSort}
             onSelect={(row) => setSelected(row.id)}
             onEnter={(row) => {
               const time = timeOf(answer, Number(row.id), sort?.column ?? "");
-              if (time !== null) onTime(time);
+              if (time !== null) goTo(time);
             }}
             cellMenu={(row, of) => menuOf(table.name, answer, Number(row.id), of)}
             empty="No rows in this selection."
@@ -91,9 +80,7 @@ export function Rows({ trace, table, onTime }: Props) {
                 answer={answer}
                 table={table.name}
                 at={at}
-                total={answer.total}
-                shown={answer.rows.length}
-                onTurn={turn}
+                onTurn={(to) => setTurned({ of: question, at: to })}
               />
             }
           />
@@ -173,39 +160,31 @@ interface PagesProps {
   answer: RowsAnswer;
   table: string;
   at: number;
-  total: number;
-  shown: number;
   onTurn: (to: number) => void;
 }
 
-function Pages({ answer, table, at, total, shown: here, onTurn }: PagesProps) {
+function Pages({ answer, table, at, onTurn }: PagesProps) {
+  const { total, rows } = answer;
   const from = at * PAGE;
   const names = answer.columns.map((column) => column.name);
   return (
     <>
       <span>
-        {total === 0 ? "0 rows" : `${count(from + 1)}–${count(from + here)} of ${counted(total, "row")}`}
+        {total === 0
+          ? "0 rows"
+          : `${count(from + 1)}–${count(from + rows.length)} of ${counted(total, "row")}`}
       </span>
-      <button type="button" disabled={at === 0} onClick={() => onTurn(at - 1)}>
-        Back
-      </button>
-      <button type="button" disabled={from + here >= total} onClick={() => onTurn(at + 1)}>
-        On
-      </button>
-      <button
-        type="button"
+      <Button text="Back" disabled={at === 0} onClick={() => onTurn(at - 1)} />
+      <Button text="On" disabled={from + rows.length >= total} onClick={() => onTurn(at + 1)} />
+      <CopyButton
+        of={() => tsv(names, rows)}
         title="Copies the rows of this page, all columns, exact values"
-        onClick={() => void navigator.clipboard.writeText(tsv(names, answer.rows))}
-      >
-        Copy
-      </button>
-      <button
-        type="button"
+      />
+      <Button
+        text="CSV"
         title="Saves the rows of this page, all columns, exact values"
-        onClick={() => saveText(`${table}.csv`, csv(names, answer.rows))}
-      >
-        CSV
-      </button>
+        onClick={() => saveText(`${table}.csv`, csv(names, rows))}
+      />
     </>
   );
 }

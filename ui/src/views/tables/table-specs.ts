@@ -3,26 +3,20 @@
 import type { Measure, Sort } from "../../wire";
 import type { View } from "../view";
 
-export interface TableSpec {
-  id: string;
-  title: string;
-  group: View["group"];
-  sentence: string;
-  key?: string;
+export interface TableSpec extends Pick<View, "id" | "title" | "group" | "sentence" | "key"> {
   /** The table in SQL. */
   table: string;
   /** Groups from the outermost, to begin with. */
   groups: string[];
   measures: Measure[];
-  sort: Sort;
 }
 
 const count: Measure = { function: "count", column: "" };
 const sum = (column: string): Measure => ({ function: "sum", column });
 const max = (column: string): Measure => ({ function: "max", column });
 const avg = (column: string): Measure => ({ function: "avg", column });
-/** Largest first, by the measure at this place. */
-const largest = (place: number): Sort => ({ by: String(place), descending: true });
+/** Largest first, by the first measure: how each of them begins. */
+export const LARGEST_FIRST: Sort = { by: "0", descending: true };
 
 export const TABLE_SPECS: TableSpec[] = [
   {
@@ -34,7 +28,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "context_switch",
     groups: ["process", "thread", "readying_thread", "frames"],
     measures: [sum("wait_ns"), sum("run_ns"), sum("ready_ns"), max("wait_ns"), max("ready_ns"), count],
-    sort: largest(0),
   },
   {
     id: "cpu-sampled",
@@ -45,7 +38,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "cpu_sample",
     groups: ["process", "thread", "frames"],
     measures: [sum("weight_ns"), count],
-    sort: largest(0),
   },
   {
     id: "disk",
@@ -63,7 +55,6 @@ export const TABLE_SPECS: TableSpec[] = [
       max("io_ns"),
       max("queue_depth_start"),
     ],
-    sort: largest(0),
   },
   {
     id: "file",
@@ -74,7 +65,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "file_io",
     groups: ["process", "path", "kind"],
     measures: [sum("duration_ns"), max("duration_ns"), count, sum("result_bytes")],
-    sort: largest(0),
   },
   {
     id: "hard-fault",
@@ -84,7 +74,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "hard_fault",
     groups: ["process", "path"],
     measures: [sum("duration_ns"), sum("size_bytes"), count, max("duration_ns")],
-    sort: largest(0),
   },
   {
     id: "network",
@@ -95,7 +84,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "net_io",
     groups: ["process", "remote_address", "kind"],
     measures: [sum("size_bytes"), count],
-    sort: largest(0),
   },
   {
     id: "dns",
@@ -105,7 +93,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "dns_query",
     groups: ["name", "process"],
     measures: [sum("duration_ns"), max("duration_ns"), count],
-    sort: largest(0),
   },
   {
     id: "registry",
@@ -115,7 +102,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "registry_io",
     groups: ["process", "operation", "key"],
     measures: [count, sum("duration_ns"), max("duration_ns")],
-    sort: largest(0),
   },
   {
     id: "modules",
@@ -126,7 +112,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "module",
     groups: ["name", "file_version", "process"],
     measures: [count, max("size")],
-    sort: largest(0),
   },
   {
     id: "exceptions",
@@ -136,7 +121,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "exception",
     groups: ["process", "exception_type", "message", "stack"],
     measures: [count],
-    sort: largest(0),
   },
   {
     id: "window-lock",
@@ -146,7 +130,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "user_lock",
     groups: ["process", "thread", "mode"],
     measures: [sum("wait_ns"), sum("hold_ns"), max("wait_ns"), count],
-    sort: largest(0),
   },
   {
     id: "alpc",
@@ -156,7 +139,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "alpc",
     groups: ["sender_process", "receiver_process", "port_name"],
     measures: [sum("duration_ns"), max("duration_ns"), count],
-    sort: largest(0),
   },
   {
     id: "marks",
@@ -167,7 +149,6 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "mark",
     groups: ["text", "process"],
     measures: [count],
-    sort: largest(0),
   },
   {
     id: "events",
@@ -178,6 +159,5 @@ export const TABLE_SPECS: TableSpec[] = [
     table: "generic_event",
     groups: ["provider", "name", "process"],
     measures: [count],
-    sort: largest(0),
   },
 ];

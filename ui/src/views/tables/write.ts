@@ -11,15 +11,19 @@ export function isNumber(unit: string): boolean {
   return ["ns", "bytes", "count", "time", "number", "tick"].includes(unit);
 }
 
+/** A number in its unit, with the exact one for a tooltip; a share of all is a bar. */
+export function unitCell(value: number, unit: string, share?: number): GridCell {
+  const cell = { text: inUnit(value, unit), exact: exactInUnit(value, unit) };
+  return share === undefined ? cell : { ...cell, share };
+}
+
 /** A value as people read it, with the exact one for a tooltip; the name of its column tells ids and codes. */
 export function written(value: Cell, unit: string, name = ""): GridCell {
   if (value === null) return { text: "" };
   if (typeof value === "boolean") return { text: value ? "yes" : "no" };
   const code = codeText(value, unit, name);
   if (code !== null) return { text: code, exact: String(value) };
-  if (typeof value === "number" && isNumber(unit)) {
-    return { text: inUnit(value, unit), exact: exactInUnit(value, unit) };
-  }
+  if (typeof value === "number" && isNumber(unit)) return unitCell(value, unit);
   // Numbers that a page cannot hold exactly come as text, and stay as they are.
   return { text: shown(String(value)) };
 }

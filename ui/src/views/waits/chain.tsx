@@ -1,6 +1,7 @@
 // The chain of one wait: each link with its place in time, the root, and beside them who ran instead and the path.
 
 import type { ComponentChildren } from "preact";
+import { Button } from "../../components/button";
 import type { ChainLine } from "../../lib/chain-lines";
 import { withSpaces } from "../../lib/columns";
 import { counted, duration, exactDuration, percent } from "../../lib/format";
@@ -30,26 +31,18 @@ export function ChainPanel({ trace, of, answered, onList }: Props) {
   return (
     <>
       <div class="toolbar" role="toolbar" aria-label="Chain of waits">
-        <button type="button" onClick={onList}>
-          ‹ Longest waits
-        </button>
-        <button type="button" title="Back along the chain (K)" onClick={hopBack}>
-          Back
-        </button>
+        <Button text="‹ Longest waits" onClick={onList} />
+        <Button text="Back" title="Back along the chain (K)" onClick={hopBack} />
         {tid >= 0 && (
-          <button
-            type="button"
+          <Button
+            text="Critical path as a lane"
             title="Where the time of the thread went, above the other lanes (P)"
             onClick={() => showPath(of, tid)}
-          >
-            Critical path as a lane
-          </button>
+          />
         )}
         <span class="sentence">A click selects the thread and its time. J goes on, K back.</span>
       </div>
-      <Answering answered={answered} source={(chain) => chain.source} remark={() => ""}>
-        {(chain) => <Body trace={trace} chain={chain} />}
-      </Answering>
+      <Answering answered={answered}>{(chain) => <Body trace={trace} chain={chain} />}</Answering>
     </>
   );
 }

@@ -1,10 +1,11 @@
 // Waits to walk: the longest ones, then the chain of one of them from the thread that waited to the root.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { api } from "../../api";
 import { type GridRow, type GridSort, TreeGrid } from "../../components/tree-grid";
 import { printedThread } from "../../lib/chain-lines";
 import { withSpaces } from "../../lib/columns";
+import { namedRows } from "../../lib/named-rows";
 import { hasRows } from "../../lib/opening";
 import { nothingOf } from "../../lib/recorded";
 import { shown } from "../../lib/safe";
@@ -14,10 +15,10 @@ import { askChain, chainShown } from "../../state/chain";
 import * as store from "../../state/store";
 import { keyOf } from "../../state/threads";
 import { goToSpell, WAITS_ID, withAnchor } from "../../state/waits";
-import type { Answer, Cell, QuestionInfo } from "../../wire";
+import type { Answer, QuestionInfo } from "../../wire";
 import { useAsked } from "../asked";
-import { gridRows } from "../asked/answer-tables";
-import { Answering, useSchema, useSettings } from "../panel";
+import { columnOf, gridRows } from "../asked/answer-tables";
+import { Answering, questionOf, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
 import { ChainPanel } from "./chain";
 
@@ -64,7 +65,7 @@ function WaitsPanel({ trace }: ViewProps) {
     );
     if (!isStep) store.update({ settings: withAnchor(focus) }, null);
   }, [focus?.key, focus?.at_ns]);
-  const question = useSchema()?.questions.find((one) => one.name === "wait");
+  const question = questionOf("wait");
   if (question === undefined) return <section class="view">…</section>;
   return (
     <section class="view">
@@ -83,49 +84,29 @@ function WaitsPanel({ trace }: ViewProps) {
 }
 
 function Longest({ trace, question }: { trace: number; question: QuestionInfo }) {
-  const { onSort, ...arranging } = useArranged("waits", LONGEST_FIRST);
-  const { sort } = arranging.arranged;
-  const [selected, setSelected] = useState<string | null>(null);
+  const arranging = useArranged("waits", LONGEST_FIRST);
   const { request, warning } = useAsked(trace, question, { by: "wait", top: MOST });
   const answered = useAnswer(api.ask, request);
   const choose = async (answer: Answer, row: GridRow) => {
-    setSelected(row.id);
     const [table] = answer.tables;
-    const cell = (name: string): Cell =>
-      table?.rows[Number(row.id)]?.[table.columns.findIndex((column) => column.name === name)] ?? null;
-    const from_ns = Number(cell("Start"));
-    const thread = printedThread(
-      `${String(cell("Process")).replace(/ [+-]*$/, "")} thread ${cell("Thread")}`,
-    );
+    const wait = table === undefined ? undefined : namedRows(table)[Number(row.id)];
+    if (wait === undefined) return;
+    const from_ns = Number(wait["Start"]);
+    const process = String(wait["Process"]).replace(/ [+-]*$/, "");
+    const thread = printedThread(`${process} thread ${wait["Thread"]}`);
     const key = thread === null ? null : await keyOf(trace, thread, from_ns);
-    if (key !== null) goToSpell({ key, range: { from_ns, to_ns: from_ns + Number(cell("Wait")) } });
+    if (key !== null) goToSpell({ key, range: { from_ns, to_ns: from_ns + Number(wait["Wait"]) } });
   };
   return (
-    <Answering
-      answered={answered}
-      source={(answer) => answer.source}
-      remark={() => ""}
-      warning={warning}
-      leftOut={[]}
-    >
+    <Answering answered={answered} warning={warning} leftOut={[]}>
       {(answer) => {
         const [table] = answer.tables;
         return table === undefined ? null : (
           <TreeGrid
             label="Longest waits"
             {...arranging}
-            columns={table.columns.map(({ name, title, unit }) => ({
-              id: name,
-              title,
-              sentence: title,
-              isNumber: unit !== "text",
-              ...(WIDTHS[name] === undefined ? {} : { width: WIDTHS[name] }),
-            }))}
-            rows={gridRows(table, sort)}
-            selected={selected}
-            sort={sort}
-            onSort={onSort}
-            onSelect={(row) => setSelected(row.id)}
+            columns={table.columns.map((column) => columnOf(column, WIDTHS[column.name]))}
+            rows={gridRows(table, arranging.arranged.sort)}
             onEnter={(row) => void choose(answer, row)}
             onClick={(row) => void choose(answer, row)}
             empty="No thread waited in this selection."

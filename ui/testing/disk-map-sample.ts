@@ -1,6 +1,6 @@
 // A small picture of a disk, for tests.
 
-import type { DiskMapAnswer } from "../wire";
+import type { DiskMapAnswer } from "../src/wire";
 
 export const source = { sql: "", command: "", rows_read: 0, took_ms: 0, not_applied: [], notes: [] };
 
