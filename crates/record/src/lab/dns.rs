@@ -74,9 +74,9 @@ impl Amount {
                     Ok::<_, anyhow::Error>(())
                 });
             is_over.store(true, Ordering::SeqCst);
-            server
-                .join()
-                .unwrap_or(Ok(()))
+            let served = server.join().ok();
+            served
+                .context("the thread of the server failed")?
                 .context("the server failed")?;
             looked_up
         })?;
