@@ -82,9 +82,9 @@ fn of_system() -> Option<Numbers> {
     let settings = windows_registry::CURRENT_USER
         .open(r"Control Panel\International")
         .ok()?;
-    let text = |name: &str| settings.get_string(name).unwrap_or_default();
-    of_marks(&text("sDecimal"), &text("sThousand"), &text("sGrouping"))
-        .or_else(|| of(&text("LocaleName")))
+    let text = |name: &str| settings.get_string(name).ok();
+    let of_settings = || of_marks(&text("sDecimal")?, &text("sThousand")?, &text("sGrouping")?);
+    of_settings().or_else(|| of(&text("LocaleName")?))
 }
 
 #[cfg(not(windows))]

@@ -34,16 +34,16 @@ pub fn copy_into(
         .with_context(|| format!("cannot create {}", folder.display()))?;
     let (chosen, mut left_out): (Vec<_>, Vec<_>) =
         recordings.partition(|from| is_named(from) || is_plain(from));
+    let targets: Vec<PathBuf> = chosen
+        .iter()
+        .map(|from| target(from, folder))
+        .collect::<anyhow::Result<_>>()?;
+    let copies = || chosen.iter().map(PathBuf::as_path).zip(&targets);
     // Before any copy, so that a command that cannot do all of its work changes nothing.
-    all_different(
-        chosen
-            .iter()
-            .map(|from| (from.as_path(), target(from, folder))),
-    )?;
-    for from in &chosen {
-        let to = target(from, folder);
-        make_room(from, &to, overwrite)?;
-        copy_all(from, &to, &mut left_out)
+    all_different(copies().map(|(from, to)| (from, to.clone())))?;
+    for (from, to) in copies() {
+        make_room(from, to, overwrite)?;
+        copy_all(from, to, &mut left_out)
             .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
     }
     Ok(Copied {
@@ -52,8 +52,19 @@ pub fn copy_into(
     })
 }
 
-fn target(from: &Path, folder: &Path) -> PathBuf {
-    folder.join(from.file_name().unwrap_or_default())
+/// Returns the path of a copy in the folder. Without a name of its own it would be the folder itself,
+/// which [`make_room`] would remove, so `.` has the name of the folder that it means.
+fn target(from: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
+    if let Some(name) = from.file_name() {
+        return Ok(folder.join(name));
+    }
+    let whole = from
+        .canonicalize()
+        .with_context(|| format!("cannot find {}", from.display()))?;
+    let name = whole
+        .file_name()
+        .with_context(|| format!("{} has no name that its copy could have", from.display()))?;
+    Ok(folder.join(name))
 }
 
 /// Removes the existing file or folder at the target of a copy, if it may be replaced.
@@ -152,6 +163,20 @@ mod tests {
             std::fs::read_to_string(from.join("a.etwx/rows")).unwrap(),
             "3"
         );
+    }
+
+    #[test]
+    fn a_recording_without_a_name_in_its_path_does_not_replace_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        std::fs::create_dir_all(from.join("a.etwx/tables")).unwrap();
+        std::fs::create_dir_all(&to).unwrap();
+        std::fs::write(to.join("other.etl"), "1").unwrap();
+        let nameless = names(&["a.etwx/tables/.."], &from);
+        let copied = copy_into(&to, nameless.into_iter(), |_| false, true).unwrap();
+        assert_eq!(copied.count, 1);
+        assert!(to.join("other.etl").is_file());
+        assert!(to.join("a.etwx/tables").is_dir());
     }
 
     #[test]

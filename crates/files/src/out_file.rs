@@ -5,12 +5,6 @@
 //! data: an existing file is replaced only with `--force`, and a trace, an archive or a part of an
 //! extract never. Links are followed, and pipes and devices are written to: they are never replaced
 //! by a file.
-//!
-//! A file is written under another name beside its own and gets its name when it is complete, so
-//! that a command which fails or is interrupted leaves the old file as it was. Nobody loses data by
-//! a slip of the keyboard: an existing file is replaced only with `--force`, and a trace, an
-//! archive or a part of an extract never. Links are followed, and pipes and devices are written to:
-//! they are never replaced by a file.
 
 use std::collections::HashMap;
 use std::fs::{self, File};

@@ -160,7 +160,7 @@ impl Amount {
     }
 }
 
-/// Returns the value in the words of SQLite and the command line.
+/// Returns the value in the words of SQLite and the command line, which hides none of them.
 fn word(value: &impl ValueEnum) -> String {
     value
         .to_possible_value()

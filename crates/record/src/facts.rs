@@ -109,7 +109,9 @@ pub(crate) fn gather(runner: &mut dyn Runner, watch: &Watch) -> Document {
 
 /// Returns the names of the running sessions; empty if they cannot be listed.
 pub(crate) fn sessions(runner: &mut dyn Runner) -> Vec<String> {
-    let outcome = runner.run(&steps::sessions()).unwrap_or_default();
+    let Ok(outcome) = runner.run(&steps::sessions()) else {
+        return Vec::new();
+    };
     // Columns are separated by at least two spaces, and names contain single ones. The last line is
     // a sentence without columns.
     let name = |line: &str| {

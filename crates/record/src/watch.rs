@@ -46,10 +46,12 @@ impl Machine<'_> {
         });
     }
 
-    /// Returns the observations of the recording that is running or has just ended.
+    /// Returns the observations of the recording that is running or has just ended; none if their file
+    /// is missing or damaged, as a recording does not fail for its facts.
     pub(crate) fn watched(&self) -> Watch {
-        let text = fs::read_to_string(self.watch_file()).unwrap_or_default();
-        serde_json::from_str(&text).unwrap_or_default()
+        let text = fs::read_to_string(self.watch_file()).ok();
+        text.and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default()
     }
 
     /// Deletes the observations of a recording that has ended: the next one may be started by other
@@ -60,10 +62,10 @@ impl Machine<'_> {
 
     /// Returns the status of the recording, one entry per line; empty if wpr fails.
     fn state(&mut self) -> Vec<String> {
-        let outcome = self.runner.run(&steps::status()).unwrap_or_default();
-        if !outcome.is_done() {
-            return Vec::new();
-        }
+        let outcome = match self.runner.run(&steps::status()) {
+            Ok(outcome) if outcome.is_done() => outcome,
+            _ => return Vec::new(),
+        };
         // Two columns, separated by blanks.
         let line = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
         outcome

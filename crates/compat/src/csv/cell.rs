@@ -320,6 +320,7 @@ impl Row<'_> {
     fn machine(&self) -> String {
         let of_name = || self.test().map(|test| test.machine);
         let recorded = self.trace.computer.clone();
+        // The cell is empty if neither the trace nor the name of its file says it.
         recorded.or_else(of_name).unwrap_or_default()
     }
 
@@ -338,6 +339,7 @@ impl Row<'_> {
     /// Returns the levels of folders below the drive by which rows are grouped.
     fn level(&self) -> usize {
         let [level, _] = self.words;
+        // Sub commands without levels have no number here.
         level.parse().unwrap_or(0)
     }
 

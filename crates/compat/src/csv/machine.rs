@@ -41,10 +41,14 @@ pub(crate) fn facts(values: &Map<String, Value>, topics: &[&str], names: &[&str]
             continue;
         };
         let topic = part.trim_end_matches(|c: char| c.is_ascii_digit());
-        let item = part
-            .strip_prefix(topic)
-            .and_then(|item| item.parse().ok())
-            .unwrap_or(0);
+        // The first part of a kind has no number.
+        let item = match part.strip_prefix(topic) {
+            Some("") => Some(0),
+            number => number.and_then(|number| number.parse().ok()),
+        };
+        let Some(item) = item else {
+            continue;
+        };
         if topics.contains(&topic) && names.contains(&name) {
             found.extend(value.as_str().map(|value| (item, value.to_owned())));
         }
@@ -87,6 +91,12 @@ mod tests {
         assert_eq!(
             facts(values.as_object().unwrap(), &["video"], &["name"]),
             ["a", "b"]
+        );
+        // A number that no part can have is not the first part.
+        let values = json!({"video99999999999999999999.name": "b", "video.name": "a"});
+        assert_eq!(
+            facts(values.as_object().unwrap(), &["video"], &["name"]),
+            ["a"]
         );
     }
 

@@ -43,6 +43,7 @@ impl Style {
     ) -> Self {
         let of = |option| value_of(native, option);
         let words = match dump {
+            // Titles without formats have no words.
             "cpu" => of("--first-last")
                 .filter(|formats| formats != "none")
                 .unwrap_or_default(),

@@ -41,11 +41,11 @@ fn counter(
     let (mut counter, begin) = (String::new(), values.len());
     reader.object(|reader, name| {
         match name {
-            "CounterName" => counter = reader.text()?.unwrap_or_default(),
+            "CounterName" => counter = reader.given(Reader::text)?,
             "ProcessMap" => {
                 reader.object(|reader, index| {
                     let process_key = import.process_name(reader, index)?;
-                    let value = reader.int()?.unwrap_or(0);
+                    let value = reader.given(Reader::int)?;
                     // The file has values of whole processes only. One thread without an ID holds
                     // them.
                     let thread_key = import.threads.key(process_key, NO_THREAD);
@@ -120,8 +120,9 @@ fn branches(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
 }
 
 fn cost(reader: &mut Reader) -> Result<[i64; 4]> {
-    let text = reader.text()?.unwrap_or_default();
+    let expected = "a branch as \"0 1 2 3\"";
+    let text = reader.text_of(expected)?;
     let numbers: Option<Vec<i64>> = text.split(' ').map(|part| part.parse().ok()).collect();
     let four = numbers.and_then(|numbers| <[i64; 4]>::try_from(numbers).ok());
-    four.ok_or_else(|| reader.unexpected("a branch as \"0 1 2 3\"", format!("the text {text:?}")))
+    four.ok_or_else(|| reader.unexpected(expected, format!("the text {text:?}")))
 }

@@ -9,11 +9,14 @@ use crate::json7z::import::Import;
 use crate::json7z::reader::Reader;
 use crate::json7z::rows::write_all;
 use crate::json7z::stacks::{Modules, Named};
-use crate::json7z::times::seconds_ns;
+use crate::json7z::times::{START_NS, seconds_ns};
 
 /// Nanoseconds of a millisecond and of a microsecond.
 const MS: i64 = 1_000_000;
 const US: i64 = 1000;
+
+/// The form of the costs of a method, for errors.
+const COSTS: &str = "costs of a method as \"0 12 34 0.5000 1.5000 2 7 1 10 99\"";
 
 /// The CPU of processes and methods, and the processors of the section.
 #[derive(Debug, Default)]
@@ -118,7 +121,7 @@ impl Cpu {
     fn totals(&mut self, reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         reader.object(|reader, name| {
             let process = import.process_text(reader, name)?;
-            let ms = reader.int()?.unwrap_or(0);
+            let ms = reader.given(Reader::int)?;
             // Two names may mean one process, whose costs then add up.
             let total = self.totals.entry(process).or_default();
             *total = total.saturating_add(ms);
@@ -175,14 +178,8 @@ impl Cpu {
                 "Process" => process = import.process(reader)?,
                 "CostsAsString" => {
                     reader.list(|reader| {
-                        let text = reader.text()?.unwrap_or_default();
-                        let wrong = || {
-                            let found = format!("the text {text:?}");
-                            reader.unexpected(
-                                "costs of a method as \"0 12 34 0.5000 1.5000 2 7 1 10 99\"",
-                                found,
-                            )
-                        };
+                        let text = reader.text_of(COSTS)?;
+                        let wrong = || reader.unexpected(COSTS, format!("the text {text:?}"));
                         self.costs.push(Cost::parse(&text).ok_or_else(wrong)?);
                         Ok(())
                     })?;
@@ -226,6 +223,7 @@ impl Cpu {
 
     /// Nominal speed of a kind of core.
     pub(crate) fn nominal_mhz(&self, class: i32) -> Option<f64> {
+        // Without classes all cores are of one kind, which is 0.
         let of = self
             .topology
             .values()
@@ -295,7 +293,11 @@ impl Cpu {
             // A process whose methods were all below the limit of the file has no times of its own:
             // it used its CPU at some time during its life.
             let life = import.processes.life(*process_key, import.zero);
-            let whole = (life.0.unwrap_or(0), life.1.unwrap_or(import.duration_ns), 0);
+            let whole = (
+                life.0.unwrap_or(START_NS),
+                life.1.unwrap_or(import.duration_ns),
+                0,
+            );
             let (first_ns, last_ns, threads) = spans.get(process_key).copied().unwrap_or(whole);
             let cores = process_key
                 .and_then(|key| self.cores.get(&key))
@@ -349,7 +351,7 @@ fn method(
     let switched = |ns: Option<i64>| ns.filter(|_| has_switches);
     // The file has the mean and not the sum. A method without a count gets the mean as its sum, for
     // one ready time.
-    let count = cost.switches.unwrap_or(0).max(1);
+    let count = cost.switches.map_or(1, |switches| switches.max(1));
     let average_ns = cost.ready_average_us.map(|us| us.saturating_mul(US));
     CpuMethod {
         process_key: cost.process,

@@ -232,9 +232,9 @@ fn activity(reader: &mut Reader, import: &mut Import<'_>) -> Result<Activity> {
     let mut activity = Activity::default();
     reader.object(|reader, name| {
         match name {
-            "DiskServiceTimeInus" => activity.service_us = reader.int()?.unwrap_or(0),
-            "SizeInBytes" => activity.size_bytes = reader.int()?.unwrap_or(0),
-            "Priorities" => activity.priorities = reader.int()?.unwrap_or(0),
+            "DiskServiceTimeInus" => activity.service_us = reader.given(Reader::int)?,
+            "SizeInBytes" => activity.size_bytes = reader.given(Reader::int)?,
+            "Priorities" => activity.priorities = reader.given(Reader::int)?,
             "ThreadIDs" => import.leave_out(reader, "Disk: threads that issued I/O")?,
             "Processes" => {
                 activity.processes = reader.all(|reader| process(reader, import).map(Some))?;
@@ -248,20 +248,16 @@ fn activity(reader: &mut Reader, import: &mut Import<'_>) -> Result<Activity> {
 
 /// A process given as ID and start. Process 0 means unknown.
 fn process(reader: &mut Reader, import: &mut Import<'_>) -> Result<Option<i32>> {
-    let (mut pid, mut start) = (0, None);
+    let (mut pid, mut start) = (None, None);
     reader.object(|reader, name| {
         match name {
-            "Key" => pid = reader.bits()?.unwrap_or(0),
+            "Key" => pid = reader.bits()?.filter(|pid| *pid != 0),
             "Value" => start = reader.moment()?.map(|moment| moment.filetime),
             _ => reader.unknown()?,
         }
         Ok(())
     })?;
-    Ok(if pid == 0 {
-        None
-    } else {
-        import.processes.with(pid as i32, start, None)
-    })
+    Ok(pid.and_then(|pid| import.processes.with(pid as i32, start, None)))
 }
 
 /// Name of a file system; files have its number in an enumeration of the library that ETWAnalyzer

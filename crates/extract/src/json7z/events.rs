@@ -19,24 +19,26 @@ const THREAD_POOL_EVENTS: &str = "thread_pool_event_count";
 pub(crate) fn marks(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     let mut rows = Vec::new();
     reader.list(|reader| {
-        let mut row = Mark::default();
+        let (mut row, mut ts_ns) = (Mark::default(), None);
         reader.object(|reader, name| {
             match name {
                 // A date, or seconds since the start.
                 "Time" => {
-                    let time = if reader.is_text()? {
+                    ts_ns = if reader.is_text()? {
                         import.time(reader)?
                     } else {
                         reader.seconds()?
                     };
-                    row.ts_ns = time.unwrap_or(0);
                 }
-                "MarkMessage" => row.text = reader.text()?.unwrap_or_default(),
+                "MarkMessage" => row.text = reader.given(Reader::text)?,
                 _ => reader.unknown()?,
             }
             Ok(())
         })?;
-        rows.push(row);
+        match ts_ns {
+            Some(ts_ns) => rows.push(Mark { ts_ns, ..row }),
+            None => import.drop("ETWMarks: marks without a time", 1),
+        }
         Ok(())
     })?;
     rows.sort_by_key(|row| row.ts_ns);
@@ -81,8 +83,9 @@ fn message(
     let (mut processes, mut tids, mut times) = (Vec::new(), Vec::new(), Vec::new());
     reader.object(|reader, name| {
         match name {
+            // An exception may be thrown without a message.
             "Message" => text = reader.text()?.unwrap_or_default(),
-            "Type" => exception_type = reader.text()?.unwrap_or_default(),
+            "Type" => exception_type = reader.given(Reader::text)?,
             "Processes" => {
                 processes = reader.all(|reader| import.process_index(reader).map(Some))?;
             }
@@ -120,9 +123,10 @@ pub(crate) fn thread_pools(reader: &mut Reader, import: &mut Import<'_>) -> Resu
                 reader.object(|reader, process| {
                     let process_key = import.process_text(reader, process)?;
                     reader.list(|reader| {
-                        let mut row = starvation(reader, import)?;
-                        row.process_key = process_key;
-                        rows.push(row);
+                        match starvation(reader, import)? {
+                            Some(row) => rows.push(ThreadPool { process_key, ..row }),
+                            None => import.drop("ThreadPool: starvations without a time", 1),
+                        }
                         Ok(())
                     })?;
                     Ok(())
@@ -150,7 +154,8 @@ pub(crate) fn thread_pools(reader: &mut Reader, import: &mut Import<'_>) -> Resu
     write_all(rows, import.sink)
 }
 
-fn starvation(reader: &mut Reader, import: &Import<'_>) -> Result<ThreadPool> {
+/// A change of a thread pool that starved; `None` if its time is missing.
+fn starvation(reader: &mut Reader, import: &Import<'_>) -> Result<Option<ThreadPool>> {
     let mut row = ThreadPool {
         kind: "adjustment",
         reason: Some(STARVATION),
@@ -167,6 +172,5 @@ fn starvation(reader: &mut Reader, import: &Import<'_>) -> Result<ThreadPool> {
         Ok(())
     })?;
     // The seconds come from the recorder; the date was computed from them.
-    row.ts_ns = seconds.or(date).unwrap_or(0);
-    Ok(row)
+    Ok(seconds.or(date).map(|ts_ns| ThreadPool { ts_ns, ..row }))
 }

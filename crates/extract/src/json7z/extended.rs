@@ -176,15 +176,15 @@ fn usage(reader: &mut Reader, import: &mut Import<'_>) -> Result<Usage> {
     reader.object(|reader, name| {
         match name {
             "EfficiencyClass" => usage.class = reader.int32()?,
-            "AverageMHz" => usage.mhz = reader.int()?.unwrap_or(0),
-            "CPUMs" => usage.cpu_ms = reader.int()?.unwrap_or(0),
-            "UsedCores" => usage.cores = reader.int32()?.unwrap_or(0),
+            "AverageMHz" => usage.mhz = reader.given(Reader::int)?,
+            "CPUMs" => usage.cpu_ms = reader.given(Reader::int)?,
+            "UsedCores" => usage.cores = reader.given(Reader::int32)?,
             "EnabledCPUsAvg" => import.leave_out(
                 reader,
                 "CPUExtended.EnabledCPUsAvg, cores that threads were allowed to run on",
             )?,
-            "FirstS" => usage.first_ns = reader.seconds()?.unwrap_or(0),
-            "LastS" => usage.last_ns = reader.seconds()?.unwrap_or(0),
+            "FirstS" => usage.first_ns = reader.given(Reader::seconds)?,
+            "LastS" => usage.last_ns = reader.given(Reader::seconds)?,
             _ => reader.unknown()?,
         }
         Ok(())

@@ -90,11 +90,11 @@ fn operation(
     let mut cleanups = 0;
     let is_there = reader.object(|reader, name| {
         match name {
-            "Count" => row.count = reader.int()?.unwrap_or(0),
-            "Durationus" => row.duration_ns = reader.int()?.unwrap_or(0).saturating_mul(1000),
-            "AccessedBytes" => row.size_bytes = reader.int()?.unwrap_or(0),
-            "MaxFilePosition" => row.max_position_bytes = reader.int()?.unwrap_or(0),
-            "Cleanups" => cleanups = reader.int()?.unwrap_or(0),
+            "Count" => row.count = reader.given(Reader::int)?,
+            "Durationus" => row.duration_ns = reader.given(Reader::int)?.saturating_mul(1000),
+            "AccessedBytes" => row.size_bytes = reader.given(Reader::int)?,
+            "MaxFilePosition" => row.max_position_bytes = reader.given(Reader::int)?,
+            "Cleanups" => cleanups = reader.given(Reader::int)?,
             // One time for each call. The table holds sums, so only their number is kept.
             "Times" => {
                 row.count = reader.skip_counted()? as i64;

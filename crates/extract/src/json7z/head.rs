@@ -1,6 +1,8 @@
 //! The first pass over the main file: recording, machine and processes, to which all other sections
 //! refer.
 
+use std::collections::BTreeMap;
+
 use etwkit_base::path;
 use etwkit_trace::table::{CpuCore, Diagnostic, SystemConfigItem, Trace};
 
@@ -41,6 +43,8 @@ pub(crate) struct Head {
     /// Facts of the machine that have no column.
     pub(crate) facts: Vec<SystemConfigItem>,
     processes: Option<Vec<Listed>>,
+    /// Members that should have a value and have none, with the number of occurrences.
+    pub(crate) without_value: BTreeMap<String, i64>,
 }
 
 /// An end of a part: a date, or seconds since the start.
@@ -56,6 +60,7 @@ impl Head {
         let mut head = Self::default();
         reader.object(|reader, name| head.member(reader, name))?;
         reader.end()?;
+        head.without_value = reader.take_without_value();
         let missing = |missing| JsonError::Foreign {
             name: name.to_owned(),
             missing,
@@ -174,7 +179,7 @@ impl Head {
         }
     }
 
-    /// The processes, once.
+    /// The processes, once: the second call has none.
     pub(crate) fn take_processes(&mut self) -> Processes {
         Processes::new(self.processes.take().unwrap_or_default())
     }
@@ -253,6 +258,7 @@ impl Head {
             // The file has dates and no ticks of a clock.
             clock: "system_time".to_owned(),
             clock_frequency: 10_000_000,
+            // Missing numbers of these columns are 0, and rows of `diagnostic` say so.
             processors: self.processors.unwrap_or(0),
             cpu_mhz: self.mhz,
             // Windows reports kilobytes, and ETWAnalyzer divides them by 1000, not by 1024.
@@ -265,9 +271,18 @@ impl Head {
         }
     }
 
-    /// The rows of `cpu_core`, as far as they do not depend on the core.
+    /// True if the file contains the number of processors.
+    pub(crate) const fn has_processors(&self) -> bool {
+        self.processors.is_some()
+    }
+
+    /// The rows of `cpu_core`, as far as they do not depend on the core; none if the number of
+    /// processors is not in the file.
     pub(crate) fn cores(&self) -> Vec<CpuCore> {
-        let count = self.processors.unwrap_or(0).clamp(0, MAX_PROCESSORS);
+        let Some(processors) = self.processors else {
+            return Vec::new();
+        };
+        let count = processors.clamp(0, MAX_PROCESSORS);
         let core = |cpu| CpuCore {
             cpu,
             // With several groups the file does not say which processor is in which.

@@ -38,6 +38,7 @@ pub(crate) struct Import<'w> {
     /// Columns that are 0 or empty because the file does not say.
     lacking: BTreeMap<&'static str, i64>,
     unknown: BTreeMap<String, i64>,
+    without_value: BTreeMap<String, i64>,
     /// Facts that have no column.
     pub(crate) facts: Vec<SystemConfigItem>,
     /// Kinds of information whose rows are in computed tables.
@@ -60,6 +61,7 @@ impl<'w> Import<'w> {
             dropped: BTreeMap::new(),
             lacking: BTreeMap::new(),
             unknown: BTreeMap::new(),
+            without_value: std::mem::take(&mut head.without_value),
             facts: Vec::new(),
             topics: BTreeSet::new(),
             missing_stacks: 0,
@@ -95,9 +97,12 @@ impl<'w> Import<'w> {
         }
     }
 
-    /// Takes over the unknown members that a reader found.
+    /// Takes over the unknown members that a reader found, and those without a value.
     pub(crate) fn close(&mut self, mut reader: Reader) -> Result<()> {
         reader.end()?;
+        for (path, count) in reader.take_without_value() {
+            *self.without_value.entry(path).or_default() += count;
+        }
         for (path, count) in reader.into_unknown() {
             *self.unknown.entry(path).or_default() += count;
         }
@@ -119,7 +124,7 @@ impl<'w> Import<'w> {
     /// Key, ID and name of a process written as text or as an object.
     pub(crate) fn named_process(&mut self, reader: &mut Reader) -> Result<NamedProcess> {
         if reader.is_text()? {
-            let text = reader.text()?.unwrap_or_default();
+            let text = reader.text_of("a process as cmd.exe(4711)")?;
             let key = self.process_text(reader, &text)?;
             // Searched from the end, because names of executables can contain brackets:
             // `a(b).exe(7)`.
@@ -220,6 +225,16 @@ impl<'w> Import<'w> {
             )
         };
         all.extend(self.unknown.iter().map(of_unknown));
+        let of_without_value = |(path, count): (&String, &i64)| {
+            row(
+                "warning",
+                "no_value",
+                *count,
+                Some(path),
+                "a member has no value: it counts as 0 or as an empty text".to_owned(),
+            )
+        };
+        all.extend(self.without_value.iter().map(of_without_value));
         for part in other_parts {
             all.push(row(
                 "info",

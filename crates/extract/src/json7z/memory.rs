@@ -21,9 +21,9 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
             // Differences of the members above.
             "MachineCommitDiffMiB" | "MachineActiveDiffMiB" => reader.skip()?,
             "WorkingSetsAtStart" => {
-                first = reader.all(|reader| sample(reader, import).map(Some))?;
+                first = reader.all(|reader| sample(reader, import))?;
             }
-            "WorkingSetsAtEnd" => last = reader.all(|reader| sample(reader, import).map(Some))?,
+            "WorkingSetsAtEnd" => last = reader.all(|reader| sample(reader, import))?,
             _ => reader.unknown()?,
         }
         Ok(())
@@ -47,38 +47,45 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     Ok(())
 }
 
-fn sample(reader: &mut Reader, import: &mut Import<'_>) -> Result<MemorySample> {
-    let mut row = MemorySample::default();
+/// The memory of a process; `None` if it does not say of which.
+fn sample(reader: &mut Reader, import: &mut Import<'_>) -> Result<Option<MemorySample>> {
+    let (mut row, mut pid) = (MemorySample::default(), None);
     reader.object(|reader, name| {
         match name {
-            "Process" => owner(reader, import, &mut row)?,
-            "WorkingSetInMiB" => row.working_set_bytes = mib(reader)?.unwrap_or(0),
-            "CommitInMiB" => row.commit_bytes = mib(reader)?.unwrap_or(0),
-            "WorkingsetPrivateInMiB" => row.private_working_set_bytes = mib(reader)?.unwrap_or(0),
+            "Process" => pid = owner(reader, import, &mut row)?,
+            "WorkingSetInMiB" => row.working_set_bytes = reader.given(mib)?,
+            "CommitInMiB" => row.commit_bytes = reader.given(mib)?,
+            "WorkingsetPrivateInMiB" => row.private_working_set_bytes = reader.given(mib)?,
             "SharedCommitSizeInMiB" => row.shared_commit_bytes = mib(reader)?,
             _ => reader.unknown()?,
         }
         Ok(())
     })?;
-    Ok(row)
+    if pid.is_none() {
+        import.drop("MemoryUsage: memory of a process without an ID", 1);
+    }
+    Ok(pid.map(|pid| MemorySample { pid, ..row }))
 }
 
 /// The process ID that parts of the system have here. No list of processes contains it.
 const PART: i32 = 1;
 
-/// A process and its ID, or a part of the system.
-fn owner(reader: &mut Reader, import: &mut Import<'_>, row: &mut MemorySample) -> Result<()> {
+/// Sets the process or the part of the system. Returns the process ID.
+fn owner(
+    reader: &mut Reader,
+    import: &mut Import<'_>,
+    row: &mut MemorySample,
+) -> Result<Option<i32>> {
     // Parts of the system look like processes with an ID of their own, which no list has. They must
     // not be reported as processes that are missing in the list.
     let missing = import.processes.missing;
     let named = import.named_process(reader)?;
     row.process_key = named.key;
-    row.pid = import.processes.pid(named.key).or(named.pid).unwrap_or(0);
     if named.key.is_none() && named.pid == Some(PART) {
         import.processes.missing = missing;
         row.part = named.name;
     }
-    Ok(())
+    Ok(import.processes.pid(named.key).or(named.pid))
 }
 
 fn mib(reader: &mut Reader) -> Result<Option<i64>> {

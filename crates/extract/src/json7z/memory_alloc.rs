@@ -2,7 +2,7 @@
 
 use etwkit_trace::table::{VirtualAlloc, VirtualAllocProcess, VirtualRange};
 
-use crate::json7z::error::{Failure, Result};
+use crate::json7z::error::Result;
 use crate::json7z::import::Import;
 use crate::json7z::reader::Reader;
 use crate::json7z::rows::write_all;
@@ -62,10 +62,10 @@ impl Allocations {
             match name {
                 "ProcessIdx" => row.process_key = import.process_index(reader)?,
                 "ThreadId" => tid = reader.bits()?,
-                "BaseAddress" => row.address = reader.bits()?.unwrap_or(0),
-                "Size" => row.size_bytes = reader.int()?.unwrap_or(0),
+                "BaseAddress" => row.address = reader.given(Reader::bits)?,
+                "Size" => row.size_bytes = reader.given(Reader::int)?,
                 "Flags" => row.flags = reader.bits()?.map_or(COMMIT, |flags| flags as i32),
-                "TimeInSecondsSinceTraceStart" => row.ts_ns = reader.seconds()?.unwrap_or(0),
+                "TimeInSecondsSinceTraceStart" => row.ts_ns = reader.given(Reader::seconds)?,
                 "StackIdx" => stack = reader.int()?,
                 _ => reader.unknown()?,
             }
@@ -116,7 +116,7 @@ impl Allocations {
 
 fn sum(reader: &mut Reader, import: &mut Import<'_>) -> Result<VirtualAllocProcess> {
     let mut row = VirtualAllocProcess::default();
-    let int = |reader: &mut Reader| Ok::<_, Failure>(reader.int()?.unwrap_or(0));
+    let int = |reader: &mut Reader| reader.given(Reader::int);
     reader.object(|reader, name| {
         match name {
             "ProcessIdx" => row.process_key = import.process_index(reader)?,

@@ -201,6 +201,7 @@ fn tables(input: &JsonInput, sink: &mut dyn Sink) -> Result<Read> {
     import.found("context switches", sections.cpu.has_switches());
     write_all(sections.cpu.complete(head.cores()), import.sink)?;
     sections.write(input, &mut import)?;
+    import.lack("trace: processors", usize::from(!head.has_processors()));
     let trace = head.trace(input.name(), input.files(), input.size());
     let mut diagnostics = import.diagnostics(input.name(), &input.other_parts());
     diagnostics.extend(head.losses());

@@ -66,12 +66,13 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
             }
         };
         let filled = |at| Ok::<_, Failure>(text(at)?.filter(|text| !text.is_empty()));
-        let folder = text(0)?.unwrap_or_default();
-        let name = text(1)?.unwrap_or_default();
-        let path = if folder.is_empty() {
-            name.clone()
-        } else {
-            format!("{}\\{name}", folder.trim_end_matches('\\'))
+        let Some(name) = filled(1)? else {
+            import.drop("Modules: modules without a name", 1);
+            continue;
+        };
+        let path = match filled(0)? {
+            Some(folder) => format!("{}\\{name}", folder.trim_end_matches('\\')),
+            None => name.clone(),
         };
         let identity = module
             .pdb
@@ -106,7 +107,7 @@ fn module(reader: &mut Reader) -> Result<Stored> {
     let (mut packed, mut pdb) = (String::new(), None);
     reader.object(|reader, name| {
         match name {
-            "ModuleAndPid" => packed = reader.text()?.unwrap_or_default(),
+            "ModuleAndPid" => packed = reader.given(Reader::text)?,
             "PdbIdx" => pdb = reader.int()?.filter(|pdb| *pdb >= 0),
             _ => reader.unknown()?,
         }
@@ -134,20 +135,24 @@ fn module(reader: &mut Reader) -> Result<Stored> {
     Ok(stored)
 }
 
-/// GUID, age and name of a symbol file: `guid age name`, as text or in an object.
+/// GUID, age and name of a symbol file: `guid age name`, as text or in an object. `None` if one of
+/// them is missing.
 fn pdb(reader: &mut Reader) -> Result<Option<(String, i32, String)>> {
-    let mut text = String::new();
+    let mut text = None;
     if reader.is_text()? {
-        text = reader.text()?.unwrap_or_default();
+        text = reader.text()?;
     } else {
         reader.object(|reader, name| match name {
             "Pdb" => {
-                text = reader.text()?.unwrap_or_default();
+                text = reader.text()?;
                 Ok(())
             }
             _ => reader.unknown(),
         })?;
     }
+    let Some(text) = text else {
+        return Ok(None);
+    };
     let mut parts = text.splitn(3, ' ');
     let (guid, age, name) = (parts.next(), parts.next(), parts.next());
     let age = age.and_then(|age| age.parse().ok());

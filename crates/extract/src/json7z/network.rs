@@ -6,6 +6,7 @@ use crate::json7z::error::Result;
 use crate::json7z::import::Import;
 use crate::json7z::reader::Reader;
 use crate::json7z::rows::{Rows, write_all};
+use crate::json7z::times::START_NS;
 
 /// Templates that Windows has, as traces name them.
 const TEMPLATES: [&str; 7] = [
@@ -51,7 +52,7 @@ fn dns(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         reader.object(|reader, name| {
             match name {
                 "ProcessIdx" => row.process_key = import.process_index(reader)?,
-                "Query" => row.name = reader.text()?.unwrap_or_default().into(),
+                "Query" => row.name = reader.given(Reader::text)?.into(),
                 "Start" => row.start_ns = import.time(reader)?,
                 "Duration" => row.duration_ns = reader.span()?,
                 "Result" => row.result = reader.filled_text()?,
@@ -99,7 +100,8 @@ fn connections(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
             row.last_receive_ns,
             row.close_ns,
         ];
-        row.first_ns = times.into_iter().flatten().min().unwrap_or(0);
+        // One without any time was open all along.
+        row.first_ns = times.into_iter().flatten().min().unwrap_or(START_NS);
         if row.posts > 0 || row.injects > 0 {
             // The bytes sent are those that programs posted. Without reported segments they also
             // count as the bytes of the segments.
@@ -125,7 +127,7 @@ fn connection(
     row: &mut TcpConnection,
 ) -> Result<()> {
     match name {
-        "Tcb" => row.tcb = reader.bits()?.unwrap_or(0),
+        "Tcb" => row.tcb = reader.given(Reader::bits)?,
         "LocalIpAndPort" => (row.local_address, row.local_port) = end(reader)?,
         "RemoteIpAndPort" => (row.remote_address, row.remote_port) = end(reader)?,
         "TimeStampOpen" => row.open_ns = import.time(reader)?,
@@ -138,10 +140,10 @@ fn connection(
                 usize::from(text.is_some() && row.template.is_none()),
             );
         }
-        "BytesReceived" => row.receive_bytes = reader.int()?.unwrap_or(0),
-        "DatagramsReceived" => row.receives = reader.int()?.unwrap_or(0),
-        "BytesSent" => row.send_bytes = reader.int()?.unwrap_or(0),
-        "DatagramsSent" => row.sends = reader.int()?.unwrap_or(0),
+        "BytesReceived" => row.receive_bytes = reader.given(Reader::int)?,
+        "DatagramsReceived" => row.receives = reader.given(Reader::int)?,
+        "BytesSent" => row.send_bytes = reader.given(Reader::int)?,
+        "DatagramsSent" => row.sends = reader.given(Reader::int)?,
         "ProcessIdx" => row.process_key = import.process_index(reader)?,
         "RetransmitTimeout" => row.retransmit_timeout_ns = import.time(reader)?,
         // Older files have these two here.
@@ -172,8 +174,8 @@ fn statistics(
         "SegmentsOut" => row.stat_out_packets = reader.int()?,
         "AverageSendRate" => row.send_bytes_per_s = reader.float()?,
         "AverageReceiveRate" => row.receive_bytes_per_s = reader.float()?,
-        "SendPostedPosted" => row.posts = reader.int()?.unwrap_or(0),
-        "SendPostedInjected" => row.injects = reader.int()?.unwrap_or(0),
+        "SendPostedPosted" => row.posts = reader.given(Reader::int)?,
+        "SendPostedInjected" => row.injects = reader.given(Reader::int)?,
         "RstReceivedTime" => row.abort_ns = import.time(reader)?,
         other if other.starts_with("Aggregated") => {
             import.leave_out(
@@ -286,8 +288,8 @@ fn retransmissions(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
                 "ConnectionIdx" => row.connection_id = reader.int32()?.unwrap_or(-1),
                 "RetransmitTime" => again = import.time(reader)?,
                 "SendTime" => sent = import.time(reader)?,
-                "SequenceNumber" => row.sequence = reader.int()?.unwrap_or(0),
-                "NumBytes" => row.size_bytes = reader.int()?.unwrap_or(0),
+                "SequenceNumber" => row.sequence = reader.given(Reader::int)?,
+                "NumBytes" => row.size_bytes = reader.given(Reader::int)?,
                 "IsClientRetransmission" => {
                     if reader.flag()? == Some(true) {
                         row.kind = "client";
@@ -297,9 +299,13 @@ fn retransmissions(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
             }
             Ok(())
         })?;
-        row.ts_ns = again.or(sent).unwrap_or(0);
-        row.first_ns = sent.unwrap_or(row.ts_ns);
-        row.delay_ns = row.ts_ns.saturating_sub(row.first_ns);
+        let Some(ts_ns) = again.or(sent) else {
+            import.drop("Network.TcpData: retransmissions without a time", 1);
+            return Ok(());
+        };
+        row.ts_ns = ts_ns;
+        row.first_ns = sent.unwrap_or(ts_ns);
+        row.delay_ns = ts_ns.saturating_sub(row.first_ns);
         rows.push(row);
         Ok(())
     })?;

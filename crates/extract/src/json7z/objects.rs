@@ -128,7 +128,7 @@ fn object(reader: &mut Reader, import: &mut Import<'_>) -> Result<Stored> {
     let mut stored = Stored::default();
     reader.object(|reader, name| {
         match name {
-            "ObjectPtr" => stored.address = reader.bits()?.unwrap_or(0),
+            "ObjectPtr" => stored.address = reader.given(Reader::bits)?,
             "ObjectType" => stored.type_id = reader.int32()?,
             "Name" => stored.name = reader.filled_text()?,
             "CreateEvent" => stored.create = event(reader, import)?,
@@ -157,7 +157,7 @@ fn existing(reader: &mut Reader, import: &mut Import<'_>) -> Result<(i64, Option
     let (mut handle, mut process) = (0, None);
     reader.object(|reader, name| {
         match name {
-            "Handle" => handle = reader.bits()?.unwrap_or(0),
+            "Handle" => handle = reader.given(Reader::bits)?,
             "Process" => process = import.process_index(reader)?,
             _ => reader.unknown()?,
         }
@@ -170,17 +170,17 @@ fn event(reader: &mut Reader, import: &mut Import<'_>) -> Result<Option<Event>> 
     let mut event = Event::default();
     let is_there = reader.object(|reader, name| {
         match name {
-            "TimeNs" => event.ts_ns = reader.int()?.unwrap_or(0),
+            "TimeNs" => event.ts_ns = reader.given(Reader::int)?,
             "StackIdx" => event.stack = reader.int()?,
             "ProcessIdx" => event.process_key = import.process_index(reader)?,
             "ThreadId" => event.tid = reader.bits()?,
-            "HandleValue" => event.handle = reader.bits()?.unwrap_or(0),
+            "HandleValue" => event.handle = reader.given(Reader::bits)?,
             "SourceHandleValue" => event.source_handle = reader.bits()?,
             "SourceProcessIdx" => event.source_process = import.process_index(reader)?,
-            "RefCountChange" => event.change = reader.int()?.unwrap_or(0),
-            "ViewBase" => event.base = reader.bits()?.unwrap_or(0),
-            "FileObject" => event.file = reader.bits()?.unwrap_or(0),
-            "ViewSize" => event.size = reader.int()?.unwrap_or(0),
+            "RefCountChange" => event.change = reader.given(Reader::int)?,
+            "ViewBase" => event.base = reader.given(Reader::bits)?,
+            "FileObject" => event.file = reader.given(Reader::bits)?,
+            "ViewSize" => event.size = reader.given(Reader::int)?,
             "ByteOffset" => event.offset = reader.int()?,
             "MiscInfo" => import.leave_out(reader, "HandleData: MiscInfo of mapped files")?,
             _ => reader.unknown()?,

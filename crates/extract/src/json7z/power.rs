@@ -340,7 +340,7 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         let (mut ts_ns, begin) = (0, rows.len());
         reader.object(|reader, name| match name {
             "TimeSinceTraceStartS" => {
-                ts_ns = reader.seconds()?.unwrap_or(0);
+                ts_ns = reader.given(Reader::seconds)?;
                 Ok(())
             }
             // The GUID carries the same information.

@@ -31,7 +31,7 @@ impl Listed {
         let mut listed = Self::default();
         reader.object(|reader, name| {
             match name {
-                "ProcessID" => listed.pid = reader.bits()?.unwrap_or(0) as i32,
+                "ProcessID" => listed.pid = reader.given(Reader::bits)? as i32,
                 "ProcessName" => listed.name = reader.filled_text()?,
                 "CmdLine" => listed.command_line = reader.filled_text()?,
                 "StartTime" => listed.start = reader.moment()?.map(|moment| moment.filetime),
@@ -195,11 +195,10 @@ impl Processes {
                 .is_some_and(|other| other.start <= listed.start)
         };
         // Windows reuses IDs, so the parent is the last process that started before.
-        let before = candidates
-            .get(..candidates.partition_point(started))
-            .unwrap_or_default();
-        let parent = before
+        let before = candidates.partition_point(started);
+        let parent = candidates
             .iter()
+            .take(before)
             .rev()
             .find(|parent| **parent != key)
             .copied()?;

@@ -196,7 +196,8 @@ impl Stacks {
             method_id
         });
         let frame_id = self.frames.len() as i32;
-        let address = address.map_or(rva.unwrap_or(0), |address| address as i64);
+        // The address of a frame that is known by its name alone is 0.
+        let address = address.map(|address| address as i64).or(rva).unwrap_or(0);
         self.frames.push(Frame {
             frame_id,
             module_id,

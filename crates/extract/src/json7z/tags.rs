@@ -61,16 +61,16 @@ fn process(reader: &mut Reader, import: &mut Import<'_>, tags: &mut Vec<CpuTag>)
 fn tag(reader: &mut Reader, import: &Import<'_>) -> Result<CpuTag> {
     let (mut row, mut length) = (CpuTag::default(), 0);
     let ms = |reader: &mut Reader| {
-        Ok::<_, Failure>(reader.int()?.unwrap_or(0).saturating_mul(1_000_000))
+        Ok::<_, Failure>(reader.given(Reader::int)?.saturating_mul(1_000_000))
     };
     reader.object(|reader, name| {
         match name {
-            "Stacktag" => row.tag = reader.text()?.unwrap_or_default(),
+            "Stacktag" => row.tag = reader.given(Reader::text)?,
             "CPUInMs" => row.cpu_ns = ms(reader)?,
             // The sum over all threads; concurrent waits count several times.
             "WaitDurationInMs" => row.wait_sum_ns = Some(ms(reader)?),
-            "FirstOccurence" => row.first_ns = import.time(reader)?.unwrap_or(0),
-            "FirstLastOccurenceDuration" => length = reader.span()?.unwrap_or(0),
+            "FirstOccurence" => row.first_ns = reader.given(|reader| import.time(reader))?,
+            "FirstLastOccurenceDuration" => length = reader.given(Reader::span)?,
             _ => reader.unknown()?,
         }
         Ok(())

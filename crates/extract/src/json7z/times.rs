@@ -10,6 +10,9 @@ const DAYS_1601_1970: i64 = 134_774;
 /// Years that a recording can be from. The first and last year of .NET mean an unknown time.
 const YEARS: std::ops::RangeInclusive<i64> = 1602..=9998;
 
+/// Start of the recording in nanoseconds since time zero.
+pub(crate) const START_NS: i64 = 0;
+
 /// A point in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Moment {
@@ -53,8 +56,10 @@ fn moment(text: &str) -> Option<Option<Moment>> {
     }
     let days = days_from_1970(year, month, day) + DAYS_1601_1970;
     let local = days * 24 * 3600 * TICKS + ticks;
-    // Windows defines the bias so: local time and bias together are UTC.
-    let filetime = local + i64::from(bias_minutes.unwrap_or(0)) * 60 * TICKS;
+    // Windows defines the bias so: local time and bias together are UTC. A time without a zone is
+    // in UTC already.
+    let of_zone = |minutes: i32| i64::from(minutes) * 60 * TICKS;
+    let filetime = local + bias_minutes.map_or(0, of_zone);
     Some(Some(Moment {
         filetime,
         bias_minutes,

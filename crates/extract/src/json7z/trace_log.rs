@@ -42,7 +42,7 @@ impl Events {
         let mut names: HashMap<i32, Arc<str>> = HashMap::new();
         reader.object(|reader, name| {
             match name {
-                "ProviderId" => guid = reader.text()?.unwrap_or_default().to_lowercase(),
+                "ProviderId" => guid = reader.given(Reader::text)?.to_lowercase(),
                 "ProviderName" => provider = reader.filled_text()?,
                 "EventDescriptors" => {
                     reader.object(|reader, id| {
@@ -73,14 +73,14 @@ impl Events {
             described_by: Some("tracelogging"),
             ..GenericEvent::default()
         };
-        let (mut stack, mut tid, mut fields) = (None, None, Map::new());
+        let (mut stack, mut tid, mut ts_ns, mut fields) = (None, None, None, Map::new());
         reader.object(|reader, name| {
             match name {
-                "EventId" => row.event_id = reader.int32()?.unwrap_or(0),
+                "EventId" => row.event_id = reader.given(Reader::int32)?,
                 "ThreadId" => tid = reader.bits()?,
                 "StackIdx" => stack = reader.int()?,
                 "Process" | "ProcessIdx" => row.process_key = import.process_index(reader)?,
-                "TimeStamp" => row.ts_ns = import.time(reader)?.unwrap_or(0),
+                "TimeStamp" => ts_ns = import.time(reader)?,
                 "Fields" => {
                     reader.object(|reader, name| {
                         fields.insert(
@@ -104,6 +104,11 @@ impl Events {
             }
             Ok(())
         })?;
+        let Some(ts_ns) = ts_ns else {
+            import.drop("TraceLogging: events without a time", 1);
+            return Ok(());
+        };
+        row.ts_ns = ts_ns;
         row.thread_key = tid.map(|tid| import.threads.key(row.process_key, tid));
         row.fields = Some(Value::Object(fields).to_string());
         self.rows.push((row, stack));

@@ -45,6 +45,17 @@ fn rows(extract: &Extract) -> BTreeMap<String, u64> {
         .collect()
 }
 
+/// Count, position and message of each diagnostic of a kind.
+fn diagnostics(extract: &Extract, kind: &str) -> Vec<String> {
+    let all = extract.manifest().diagnostics.iter();
+    all.filter(|d| d.kind == kind)
+        .map(|d| {
+            let position = d.position.as_deref().unwrap_or("");
+            format!("{} {position} {}", d.count, d.message)
+        })
+        .collect()
+}
+
 #[test]
 fn a_packed_and_a_plain_extract_become_the_same() {
     let folder = Folder::new();
@@ -178,22 +189,7 @@ fn what_an_extract_cannot_hold_is_reported() {
     let folder = Folder::new();
     let path = small().write(&folder.path(""), "run");
     let extract = import(&path, &folder.path("run.etwx")).unwrap();
-    let of = |kind: &str| -> Vec<String> {
-        let all = extract
-            .manifest()
-            .diagnostics
-            .iter()
-            .filter(|d| d.kind == kind);
-        all.map(|d| {
-            format!(
-                "{} {} {}",
-                d.count,
-                d.position.as_deref().unwrap_or(""),
-                d.message
-            )
-        })
-        .collect()
-    };
+    let of = |kind: &str| diagnostics(&extract, kind);
     assert_eq!(
         of("unknown_member"),
         ["1 NewMember a member of the file that is not known was passed over"]
@@ -212,6 +208,84 @@ fn what_an_extract_cannot_hold_is_reported() {
             .any(|text| text.contains("disk_file: reads, writes and flushes as numbers"))
     );
     assert_eq!(of("unknown_process"), Vec::<String>::new());
+    assert_eq!(of("no_value"), Vec::<String>::new());
+}
+
+/// Null that counts as 0 is reported with its member. A row that lost its time, its process or its
+/// name is left out and counted.
+#[test]
+fn values_that_are_missing_are_counted() {
+    let folder = Folder::new();
+    let mut holes = small();
+    for pointer in [
+        "/NumberOfProcessors",
+        "/Processes/3/ProcessID",
+        "/Network/TcpData/Connections/0/BytesSent",
+        "/Network/TcpData/Connections/1/BytesSent",
+        "/Network/TcpData/Retransmissions/0/RetransmitTime",
+        "/Network/TcpData/Retransmissions/0/SendTime",
+        "/ETWMarks/0/Time",
+        "/MemoryUsage/WorkingSetsAtStart/0/Process",
+    ] {
+        *holes.main.pointer_mut(pointer).expect(pointer) = Value::Null;
+    }
+    for (name, pointer, value) in [
+        (
+            "Modules",
+            "/Modules/0/ModuleAndPid",
+            json!("0 -2 2 3 4 5 6 #0 #1"),
+        ),
+        (
+            "TraceLogging",
+            "/EventsByProvider/My-Provider/Events/0/TimeStamp",
+            Value::Null,
+        ),
+    ] {
+        let mut parts = holes.parts.iter_mut();
+        let (_, part) = parts.find(|(part, _)| *part == name).expect(name);
+        *part.pointer_mut(pointer).expect(pointer) = value;
+    }
+    let whole = import(
+        &small().write(&folder.path(""), "whole"),
+        &folder.path("whole.etwx"),
+    )
+    .unwrap();
+    let extract = import(
+        &holes.write(&folder.path(""), "holes"),
+        &folder.path("holes.etwx"),
+    )
+    .unwrap();
+    let no_value = "a member has no value: it counts as 0 or as an empty text";
+    assert_eq!(
+        diagnostics(&extract, "no_value"),
+        [
+            format!("2 Network.TcpData.Connections[].BytesSent {no_value}"),
+            format!("1 Processes[].ProcessID {no_value}"),
+        ]
+    );
+    let dropped = diagnostics(&extract, "not_imported");
+    for what in [
+        "ETWMarks: marks without a time",
+        "MemoryUsage: memory of a process without an ID",
+        "Modules: modules without a name",
+        "Network.TcpData: retransmissions without a time",
+        "TraceLogging: events without a time",
+    ] {
+        let text = format!("1  {what}: the extract has no place for it");
+        assert!(dropped.contains(&text), "{what} is not in {dropped:#?}");
+    }
+    let lacking = diagnostics(&extract, "not_in_json");
+    let processors = "1  trace: processors: the file does not have it";
+    assert!(
+        lacking.iter().any(|text| text == processors),
+        "{lacking:#?}"
+    );
+    let (before, after) = (rows(&whole), rows(&extract));
+    for table in ["mark", "memory_sample", "tcp_retransmit", "generic_event"] {
+        assert_eq!(after[table] + 1, before[table], "{table}");
+    }
+    assert_eq!(before["tcp_connection"], after["tcp_connection"]);
+    assert_eq!(after.get("cpu_core").copied().unwrap_or(0), 0);
 }
 
 #[test]
@@ -333,6 +407,11 @@ fn a_member_of_the_wrong_type_is_named_with_its_place() {
             "/PMC/LBRData/Costs/0",
             json!("1 2 3"),
             "expected a branch as \"0 1 2 3\"",
+        ),
+        (
+            "/PMC/LBRData/Costs/0",
+            Value::Null,
+            "expected a branch as \"0 1 2 3\", found null",
         ),
     ] {
         let error = with(pointer, value);

@@ -101,7 +101,7 @@ impl Amount {
             plan(&mut report, self.processes);
             return Ok(report);
         }
-        let lock = Lock::of_system();
+        let lock = Lock::of_system()?;
         report.line(lock.words());
         for (done, variant) in VARIANTS.iter().enumerate() {
             let of_all = |part: u32| {
@@ -135,7 +135,7 @@ impl Amount {
             (begun.elapsed(), self.processes),
             variant.create,
         );
-        probe.end().report(report, &variant.created);
+        probe.end()?.report(report, &variant.created);
         std::thread::sleep(GAP);
         let probe = lock.probe()?;
         let begun = Instant::now();
@@ -146,7 +146,7 @@ impl Amount {
             (begun.elapsed(), self.processes),
             variant.destroy,
         );
-        probe.end().report(report, &variant.destroyed);
+        probe.end()?.report(report, &variant.destroyed);
         std::thread::sleep(GAP);
         Ok(())
     }

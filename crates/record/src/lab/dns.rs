@@ -74,9 +74,9 @@ impl Amount {
                     Ok::<_, anyhow::Error>(())
                 });
             is_over.store(true, Ordering::SeqCst);
-            server
-                .join()
-                .unwrap_or(Ok(()))
+            let served = server.join().ok();
+            served
+                .context("the thread of the server failed")?
                 .context("the server failed")?;
             looked_up
         })?;
@@ -216,11 +216,13 @@ fn answer(socket: &UdpSocket, is_over: &AtomicBool) -> std::io::Result<()> {
         };
         let Some((header, asked)) = bytes
             .get(..size)
-            .and_then(|bytes| bytes.split_at_checked(HEADER))
+            .and_then(|bytes| bytes.split_first_chunk::<HEADER>())
         else {
             continue;
         };
-        let mut answer = header.get(..2).unwrap_or_default().to_vec();
+        // An answer has the number of its question.
+        let [first, second, ..] = header;
+        let mut answer = vec![*first, *second];
         answer.extend(ANSWERS);
         // One question and one answer: the name of the question, type A, class IN, a minute, four
         // bytes.

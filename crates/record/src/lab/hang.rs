@@ -10,7 +10,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::Args;
 use etwkit_terminal::errors::advised;
 
@@ -161,8 +161,10 @@ impl Amount {
                 .ok()
                 .map(|()| u64::from_le_bytes(bytes))
         };
-        let (frequency, handle) = (next().unwrap_or(0), next().unwrap_or(0));
-        ensure!(frequency > 0, "the program with the window said nothing");
+        let frequency = next()
+            .filter(|frequency| *frequency > 0)
+            .context("the program with the window said nothing")?;
+        let handle = next().context("the program did not name its window")?;
         // Handles of windows have 32 significant bits, also in 64-bit programs.
         if handle as u32 == 0 {
             return Err(advised(

@@ -39,8 +39,16 @@ const FILE_NAME: &str = "etwkit-lab-lock.exe";
 
 impl Lock {
     /// Returns the lock of this system.
-    pub(crate) fn of_system() -> Self {
-        let file = || Self::File(std::env::current_exe().unwrap_or_default());
+    ///
+    /// # Errors
+    /// The lock is the opening of a file, and the system does not name the file of this program.
+    pub(crate) fn of_system() -> Result<Self> {
+        let file = || {
+            let program = std::env::current_exe();
+            program
+                .map(Self::File)
+                .context("cannot find the file of this program")
+        };
         if !cfg!(windows) {
             return file();
         }
@@ -51,7 +59,7 @@ impl Lock {
             Asker::start(&mut Command::new(folder.path().join(FILE_NAME)))?;
             Ok(folder)
         };
-        written().map_or_else(|_| file(), Self::WindowManager)
+        written().map_or_else(|_| file(), |folder| Ok(Self::WindowManager(folder)))
     }
 
     /// Returns the description of the lock for a line of the report.

@@ -5,6 +5,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel}
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result};
+
 use crate::lab::Report;
 use crate::lab::spread::Spread;
 
@@ -85,11 +87,14 @@ impl Probe {
     }
 
     /// Ends the thread as soon as the current try is finished.
-    pub(crate) fn end(self) -> Tries {
+    ///
+    /// # Errors
+    /// The thread failed, and its tries are lost.
+    pub(crate) fn end(self) -> Result<Tries> {
         // The closed channel is the signal: it also ends the thread if a workload fails and drops
         // the probe.
         drop(self.end);
-        self.thread.join().unwrap_or_default()
+        self.thread.join().ok().context("the probe failed")
     }
 }
 
@@ -124,7 +129,7 @@ mod tests {
     fn a_try_every_10_ms_until_the_end() {
         let probe = Probe::every_10_ms(|| ());
         std::thread::sleep(Duration::from_millis(100));
-        let tries = probe.end().0.len();
+        let tries = probe.end().unwrap().0.len();
         assert!((1..=11).contains(&tries), "{tries}");
     }
 }

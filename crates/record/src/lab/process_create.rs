@@ -76,7 +76,7 @@ impl Amount {
         }
         // Loaded here first: a library that a thousand processes cannot load is reported once.
         let _loaded = load.map(loaded).transpose()?;
-        let lock = Lock::of_system();
+        let lock = Lock::of_system()?;
         report.line(format!("Main process pid is {}.", std::process::id()));
         let with = load.map_or_else(String::new, |load| format!(" with {load} loaded"));
         report.line(format!("Testing with {all} descendant processes{with}."));
@@ -92,7 +92,7 @@ impl Amount {
             is_stopped(done, self.children * 2)
         })?;
         report_time(&mut report, "creation", (begun.elapsed(), all), "create_s");
-        probe.end().report(&mut report, &CREATE);
+        probe.end()?.report(&mut report, &CREATE);
         std::thread::sleep(GAP);
         report.line("");
         report.line("Process termination starts now.");
@@ -105,7 +105,7 @@ impl Amount {
             (begun.elapsed(), all),
             "destroy_s",
         );
-        probe.end().report(&mut report, &DESTROY);
+        probe.end()?.report(&mut report, &DESTROY);
         report.value("processes", all.into(), "count");
         Ok(report)
     }

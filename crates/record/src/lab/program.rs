@@ -188,8 +188,13 @@ impl Code {
     fn argument(&mut self, at: usize, argument: Argument) {
         // The calling convention of Windows: four arguments in registers, the others on the stack,
         // where each is stored through a register.
-        let register = at.min(4);
-        let of = |opcodes: [&'static [u8]; 5]| opcodes.get(register).copied().unwrap_or_default();
+        let of = |[first, second, third, fourth, on_stack]: [&'static [u8]; 5]| match at {
+            0 => first,
+            1 => second,
+            2 => third,
+            3 => fourth,
+            _ => on_stack,
+        };
         match argument {
             Argument::Number(number) => {
                 self.bytes.extend(of(NUMBER));

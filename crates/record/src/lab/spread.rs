@@ -15,7 +15,8 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// Returns the spread of these times; all values are 0 if there are none.
+    /// Returns the spread of these times. All values are 0 if there are none, as in a workload that was
+    /// stopped at once: its report is not printed.
     pub(crate) fn of(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
         // Nearest rank: this share of the times is not longer.

@@ -98,6 +98,7 @@ fn profiles(folder: &Path, words: &[&str], option: &str) -> (i32, String) {
         let Some((file, name)) = pair[1].split_once('!') else {
             continue;
         };
+        // A file that is not there has no profile.
         let text = fs::read_to_string(file).unwrap_or_default();
         if !text.contains(&format!("Name=\"{name}\"")) {
             return (

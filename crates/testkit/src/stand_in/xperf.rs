@@ -36,6 +36,7 @@ pub(crate) fn answer(folder: &Path, words: &[&str]) -> (i32, String) {
             (0, String::new())
         }
         "-Loggers" | "-loggers" => {
+            // Without a session there are no flags.
             let flags = fs::read_to_string(session).unwrap_or_default();
             let logger = "Logger Name           : NT Kernel Logger\nEvents Lost           : 0";
             (0, format!("{logger}\nTrace Flags           : {flags}"))

@@ -14,8 +14,8 @@ use crate::json7z::error::{END, Failure, JsonError, Result, Unexpected};
 
 /// Bytes per read.
 const CHUNK: usize = 1 << 16;
-/// Maximum number of distinct unknown members that are reported by name.
-const MAX_UNKNOWN: usize = 100;
+/// Maximum number of distinct members that are reported by name.
+const MAX_NAMED: usize = 100;
 /// Nesting of a value that is skipped. ETWAnalyzer nests a dozen levels.
 const MAX_DEPTH: usize = 1000;
 /// Characters of a text or path that a message shows.
@@ -41,6 +41,7 @@ pub(crate) struct Reader {
     line_start: u64,
     path: Vec<Step>,
     unknown: BTreeMap<String, i64>,
+    without_value: BTreeMap<String, i64>,
 }
 
 impl Reader {
@@ -57,6 +58,7 @@ impl Reader {
             line_start: 0,
             path: Vec::new(),
             unknown: BTreeMap::new(),
+            without_value: BTreeMap::new(),
         };
         // The UTF-8 byte order mark that some editors write.
         if reader.peek()? == Some(0xEF) {
@@ -70,6 +72,12 @@ impl Reader {
     /// Members that no section knows, by path, with the number of occurrences.
     pub(crate) fn into_unknown(self) -> BTreeMap<String, i64> {
         self.unknown
+    }
+
+    /// Members that should have a value and have none, by path, with the number of occurrences. They
+    /// are forgotten here.
+    pub(crate) fn take_without_value(&mut self) -> BTreeMap<String, i64> {
+        std::mem::take(&mut self.without_value)
     }
 
     // Bytes.
@@ -351,19 +359,33 @@ impl Reader {
 
     /// Skips the value of a member that the caller does not know, and counts it.
     pub(crate) fn unknown(&mut self) -> Result<()> {
+        let path = self.path_of_kind();
+        count(&mut self.unknown, path);
+        self.skip()
+    }
+
+    /// Reads a value that ETWAnalyzer never writes as null. Null is 0 or an empty text, as
+    /// ETWAnalyzer reads it, and the member is counted.
+    pub(crate) fn given<T: Default>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<Option<T>>,
+    ) -> Result<T> {
+        if let Some(value) = read(self)? {
+            return Ok(value);
+        }
+        let path = self.path_of_kind();
+        count(&mut self.without_value, path);
+        Ok(T::default())
+    }
+
+    /// The path without the numbers of items.
+    fn path_of_kind(&self) -> String {
         let steps = self.path.iter().enumerate().map(|(at, step)| match step {
             Step::Item(_) => "[]".to_owned(),
             Step::Member(name) if at == 0 => shortened(name),
             Step::Member(name) => format!(".{}", shortened(name)),
         });
-        let mut path: String = steps.collect();
-        // Names of members may be keys, and a hostile file can have any number of them. Those above
-        // the limit are counted together.
-        if self.unknown.len() >= MAX_UNKNOWN && !self.unknown.contains_key(&path) {
-            path = "…".to_owned();
-        }
-        *self.unknown.entry(path).or_default() += 1;
-        self.skip()
+        steps.collect()
     }
 
     /// Checks that nothing but blanks is left.
@@ -374,6 +396,15 @@ impl Reader {
             byte => Err(self.unexpected(END, found(byte))),
         }
     }
+}
+
+/// Counts a member. Names of members may be keys, and a hostile file can have any number of them:
+/// those above the limit are counted together.
+fn count(counts: &mut BTreeMap<String, i64>, mut path: String) {
+    if counts.len() >= MAX_NAMED && !counts.contains_key(&path) {
+        path = "…".to_owned();
+    }
+    *counts.entry(path).or_default() += 1;
 }
 
 /// The kind of a value, by its first byte.
@@ -391,9 +422,10 @@ fn found(byte: Option<u8>) -> String {
 }
 
 fn shortened(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
+    let end = text.char_indices().nth(SHOWN);
+    match end.and_then(|(end, _)| text.get(..end)) {
         None => text.to_owned(),
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        Some(shown) => format!("{shown}…"),
     }
 }
 

@@ -136,7 +136,7 @@ fn unknown_members_are_passed_over_and_counted() {
                 .list(|reader| {
                     let each = |reader: &mut Reader, name: &str| match name {
                         "a" => {
-                            sum += reader.int()?.unwrap_or(0);
+                            sum += reader.given(Reader::int)?;
                             Ok(())
                         }
                         _ => reader.unknown(),

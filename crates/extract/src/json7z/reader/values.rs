@@ -19,6 +19,14 @@ impl Reader {
         self.quoted().map(Some)
     }
 
+    /// A text of the form that is expected; null is an error.
+    pub(crate) fn text_of(&mut self, expected: &str) -> Result<String> {
+        match self.text()? {
+            Some(text) => Ok(text),
+            None => Err(self.unexpected(expected, "null")),
+        }
+    }
+
     /// A text that is not empty.
     pub(crate) fn filled_text(&mut self) -> Result<Option<String>> {
         Ok(self.text()?.filter(|text| !text.is_empty()))
@@ -127,15 +135,12 @@ impl Reader {
         let mut bytes = Vec::new();
         loop {
             self.peek()?;
-            let rest = self.buffer.get(self.at..self.filled).unwrap_or_default();
             // Everything up to the next significant byte is taken at once, without checking each
             // byte.
-            let plain = rest
-                .iter()
-                .position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))
-                .unwrap_or(rest.len());
-            bytes.extend_from_slice(rest.get(..plain).unwrap_or_default());
-            self.at += plain;
+            let plain = self.plain_bytes();
+            bytes.extend_from_slice(plain);
+            let taken = plain.len();
+            self.at += taken;
             if bytes.len() > MAX_TEXT {
                 return Err(self.unexpected(
                     format!("a text of {MAX_TEXT} bytes at most"),
@@ -144,7 +149,7 @@ impl Reader {
             }
             // This is the end of the buffer, not the end of the text; reading fills the buffer
             // again.
-            if self.at == self.filled && plain > 0 {
+            if self.at == self.filled && taken > 0 {
                 continue;
             }
             match self.next()? {
@@ -157,6 +162,14 @@ impl Reader {
             }
         }
         String::from_utf8(bytes).map_err(|_| self.unexpected("a text in UTF-8", "other bytes"))
+    }
+
+    /// The bytes in the buffer before the next significant one of a text; none at its end.
+    fn plain_bytes(&self) -> &[u8] {
+        let is_significant = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+        let rest = self.buffer.get(self.at..self.filled);
+        rest.and_then(|rest| rest.split(is_significant).next())
+            .unwrap_or_default()
     }
 
     fn escaped(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
