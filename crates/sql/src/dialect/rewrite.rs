@@ -187,7 +187,7 @@ fn filter_inside(tokens: &mut Tokens, at: usize) -> Option<()> {
     tokens.append(open, &format!("CASE WHEN {} THEN ", condition.trim()));
     tokens.replace(comma, " END,");
     for removed in close.checked_add(1)?..=filter_close {
-        tokens.replace(removed, "");
+        tokens.remove(removed);
     }
     Some(())
 }
@@ -348,6 +348,11 @@ mod tests {
             (
                 "a * 1000 + 5 * b - 7",
                 "a * 1000::BIGINT + 5::BIGINT * b - 7",
+            ),
+            ("ORDER BY 1, 0.5", "ORDER BY 1 NULLS LAST, 0.5e0 NULLS LAST"),
+            (
+                "CAST(a / 0.5 AS INT)",
+                "CAST(etwkit_whole(a // 0.5e0) AS INT)",
             ),
             ("ORDER BY at", "ORDER BY \"at\" NULLS LAST"),
             (

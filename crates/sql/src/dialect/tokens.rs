@@ -10,6 +10,8 @@ pub(super) struct Tokens {
     all: Vec<Token>,
     /// The text of each token.
     texts: Vec<String>,
+    /// Text that is added after each token. It stays if the token gets another text.
+    additions: Vec<String>,
 }
 
 impl Tokens {
@@ -20,7 +22,12 @@ impl Tokens {
         let mut tokenizer = Tokenizer::new(&dialect, sql).with_unescape(false);
         let all = tokenizer.tokenize().ok()?;
         let texts = all.iter().map(Token::to_string).collect();
-        Some(Self { all, texts })
+        let additions = vec![String::new(); all.len()];
+        Some(Self {
+            all,
+            texts,
+            additions,
+        })
     }
 
     pub(super) const fn len(&self) -> usize {
@@ -95,10 +102,13 @@ impl Tokens {
         None
     }
 
-    /// Returns the text of some tokens.
+    /// Returns the text of some tokens, with the text that was added after them.
     pub(super) fn text_of(&self, tokens: Range<usize>) -> String {
-        let texts = self.texts.get(tokens);
-        texts.map_or_else(String::new, |texts| texts.concat())
+        let with_additions = self.texts.iter().zip(&self.additions);
+        let chosen = with_additions.skip(tokens.start).take(tokens.len());
+        chosen
+            .flat_map(|(text, addition)| [text.as_str(), addition.as_str()])
+            .collect()
     }
 
     /// Replaces the text of a token.
@@ -110,14 +120,22 @@ impl Tokens {
 
     /// Adds text after a token.
     pub(super) fn append(&mut self, at: usize, text: &str) {
-        if let Some(place) = self.texts.get_mut(at) {
+        if let Some(place) = self.additions.get_mut(at) {
             place.push_str(text);
+        }
+    }
+
+    /// Removes a token, and the text that was added after it.
+    pub(super) fn remove(&mut self, at: usize) {
+        self.replace(at, "");
+        if let Some(place) = self.additions.get_mut(at) {
+            place.clear();
         }
     }
 
     /// Returns the statement.
     pub(super) fn text(&self) -> String {
-        self.texts.concat()
+        self.text_of(0..self.len())
     }
 }
 
