@@ -33,7 +33,7 @@ WITH RECURSIVE pumps AS (
     AND NOT stack_contains(stack_id, '*!CCliModalLoop*;*!CoWaitForMultiple*')
 ), ends AS ( -- after its last wait for messages a thread goes on until it is switched out for good
   SELECT thread_key, max(out_ns) AS out_ns FROM context_switch GROUP BY thread_key
-), between AS (
+), pauses AS (
   SELECT p.thread_key, p.process_key, p.in_ns AS from_ns,
     coalesce(lead(p.last_out_ns) OVER (PARTITION BY p.thread_key ORDER BY p.in_ns), e.out_ns) AS to_ns
   FROM pumps p JOIN ends e ON e.thread_key = p.thread_key
@@ -45,7 +45,7 @@ WITH RECURSIVE pumps AS (
       FROM ui_delay WHERE kind IN ('message', 'input') AND thread_key IS NOT NULL))
   GROUP BY thread_key, process_key, delay
 ), long AS (
-  SELECT *, false AS is_reported FROM between WHERE to_ns - from_ns >= $min_single_ms * 1000000
+  SELECT *, false AS is_reported FROM pauses WHERE to_ns - from_ns >= $min_single_ms * 1000000
 ), uncut AS ( -- where both exist stacks win, since they show the exact length; what Windows reports is a few clock ticks longer or shorter
   SELECT * FROM long
   UNION ALL

@@ -44,7 +44,7 @@ WITH busy AS (
 ), uses AS (
   SELECT s.process_key, f.name AS culprit, sum(s.cpu_ns) AS cpu_ns, min(s.from_ns) AS from_ns, max(s.to_ns) AS to_ns,
     sum(CASE WHEN s.is_start THEN s.cpu_ns ELSE 0 END) AS start_ns,
-    first_value(s.stack_id ORDER BY s.cpu_ns DESC) AS stack_id, min(s.thread_key) AS thread_key,
+    first_value(s.stack_id ORDER BY s.cpu_ns DESC, s.stack_id) AS stack_id, min(s.thread_key) AS thread_key,
     min(CASE WHEN s.is_start THEN s.from_ns END) AS at_ns
   FROM stacks s JOIN frames f ON f.stack_id = s.stack_id
   WHERE f.name IS NOT NULL

@@ -14,6 +14,7 @@ mod commands;
 mod compat;
 mod console;
 mod context;
+mod dialect;
 mod examples;
 mod extracts;
 mod help;

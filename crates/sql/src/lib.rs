@@ -14,6 +14,7 @@ mod batch;
 mod cancel;
 mod catalog;
 pub mod choice;
+pub mod dialect;
 mod error;
 mod export;
 mod files;

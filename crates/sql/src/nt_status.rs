@@ -26,6 +26,11 @@ pub fn status_name(code: i32) -> Option<&'static str> {
     of_runtime.or_else(|| status::nt(code))
 }
 
+/// Returns all statuses that have a name, with their names.
+pub(crate) fn names() -> impl Iterator<Item = (u32, &'static str)> {
+    RUNTIMES.into_iter().chain(status::nt_names())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -62,6 +62,16 @@ pub fn nt(code: u32) -> Option<&'static str> {
     find(nt::NAMES, code)
 }
 
+/// Returns all NTSTATUS codes that have a name here, with their names as in [`nt`].
+pub fn nt_names() -> impl Iterator<Item = (u32, &'static str)> {
+    nt::NAMES.iter().copied()
+}
+
+/// Returns all Win32 errors that have a name here, with their names as in [`win32`].
+pub fn win32_names() -> impl Iterator<Item = (u32, &'static str)> {
+    win32::NAMES.iter().copied()
+}
+
 /// Name of a Win32 error, without `ERROR_`.
 #[must_use]
 pub fn win32(code: u32) -> Option<&'static str> {

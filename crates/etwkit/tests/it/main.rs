@@ -18,6 +18,7 @@ mod cuts;
 mod declared;
 mod described;
 mod diagnosis;
+mod dialect;
 mod dump;
 mod dump_boot;
 mod dump_service;

@@ -38,7 +38,8 @@ SELECT process_key, pid, process, command_line, session_id, process_start_ns, pr
   {writes} AS writes, sum(write_bytes) AS write_bytes, sum(write_service_ns) AS write_service_ns,
   sum(write_io_ns) AS write_io_ns, {flushes} AS flushes, sum(flush_service_ns) AS flush_service_ns,
   max(max_io_ns) AS max_io_ns, count(DISTINCT file) AS files, count(DISTINCT owner) AS processes,
-  string_agg(DISTINCT owner_name, ';') AS process_names, string_agg(DISTINCT disk_number, ';') AS disks
+  array_to_string(array_sort(array_agg(DISTINCT owner_name) FILTER (WHERE owner_name IS NOT NULL)), ';') AS process_names,
+  array_to_string(array_sort(array_agg(DISTINCT disk_number) FILTER (WHERE disk_number IS NOT NULL)), ';') AS disks
 FROM (
 {rows}
 )

@@ -91,8 +91,8 @@ SELECT lower(q.name) AS name, coalesce(union_duration(q.start_ns, q.end_ns), 0) 
   count(q.duration_ns) AS count, count(q.duration_ns) FILTER (WHERE q.is_timed_out) AS timed_out,
   count(*) FILTER (WHERE q.end_ns IS NULL) AS unanswered, count(*) FILTER (WHERE q.start_ns IS NULL) AS unstarted,
   count(DISTINCT q.process_key) AS processes,
-  string_agg(DISTINCT CAST(q.status AS VARCHAR), ',') FILTER (WHERE q.status <> 0) AS statuses,
-  string_agg(DISTINCT q.adapters, ';') AS adapters
+  array_to_string(array_sort(array_agg(DISTINCT CAST(q.status AS VARCHAR)) FILTER (WHERE q.status <> 0)), ',') AS statuses,
+  array_to_string(array_sort(array_agg(DISTINCT q.adapters) FILTER (WHERE q.adapters IS NOT NULL)), ';') AS adapters
 FROM dns_query q
 LEFT JOIN process p ON p.process_key = q.process_key{conditions}
 GROUP BY lower(q.name)

@@ -98,7 +98,7 @@ SELECT process_key, pid, process, command_line, session_id, process_start_ns, pr
 {sums},
   coalesce(max(max_position_bytes) FILTER (WHERE kind = 'read'), 0) AS read_max_position_bytes,
   coalesce(max(max_position_bytes) FILTER (WHERE kind = 'write'), 0) AS write_max_position_bytes,
-  coalesce(string_agg(DISTINCT failure_statuses, ',') FILTER (WHERE failure_statuses <> ''), '') AS failure_statuses,
+  coalesce(array_to_string(array_sort(array_agg(DISTINCT failure_statuses) FILTER (WHERE failure_statuses <> '')), ','), '') AS failure_statuses,
   count(DISTINCT file) AS files, count(DISTINCT owner) AS processes
 FROM (
 SELECT {process}, {modules}, {path} AS path, f.path AS file, f.process_key AS owner, f.kind, f.count, f.duration_ns,

@@ -16,6 +16,7 @@ mod union_duration;
 
 pub(crate) use bounded::Bounded;
 pub(crate) use measure::widest;
+pub(crate) use names::lists_of_names;
 pub use names::wait_reason_name;
 pub use tags::default_tags;
 pub(crate) use tags::tag;

@@ -100,6 +100,17 @@ fn registry_key_name(key: &str) -> String {
     named.unwrap_or_else(|| key.to_owned())
 }
 
+/// Returns the functions that name numbers from 0 on, with these names.
+pub(crate) fn lists_of_names() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    let lists: [(&'static str, &'static [&'static str]); 4] = [
+        ("wait_reason_name", &WAIT_REASONS),
+        ("thread_state_name", &THREAD_STATES),
+        ("gc_reason_name", &GC_REASONS),
+        ("thread_pool_reason_name", &THREAD_POOL_REASONS),
+    ];
+    lists.into_iter()
+}
+
 /// Returns the name of a `KWAIT_REASON`, like the SQL function of that name.
 #[must_use]
 pub fn wait_reason_name(reason: i32) -> String {

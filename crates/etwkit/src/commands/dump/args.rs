@@ -17,6 +17,7 @@ use etwkit_sql::time_format::{DEFAULT_DIGITS, TimeFormat, TimeWriter};
 
 use super::typed::{Typed, TypedFormat};
 use crate::arguments::WhereArgs;
+use crate::dialect::OtherEngine;
 use crate::options::{OUTPUT, OptionGroup};
 
 /// The group of options that name a file of rows.
@@ -69,6 +70,10 @@ pub(crate) struct Common {
     /// Print the SQL instead of the answer
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) show_sql: bool,
+    /// Print the SQL for another engine that reads the files of one extract; `etwkit sql
+    /// --show-setup` prints what it needs there
+    #[arg(long, value_name = "ENGINE", value_enum, requires = "show_sql", help_heading = OUTPUT)]
+    pub(super) dialect: Option<OtherEngine>,
     /// Format of times: s (seconds of the trace, the default), local, localtime, utc, utctime, here
     /// or heretime
     #[arg(long, value_name = "FORMAT", help_heading = OUTPUT)]

@@ -20,6 +20,7 @@ use super::copy::CopyArgs;
 use super::output::show_sql;
 use crate::arguments::WHERE;
 use crate::context::Context;
+use crate::dialect::of_declared_question;
 use crate::extracts::open_extracts;
 use crate::help;
 use crate::options::{self, OUTPUT, SCHEMA};
@@ -202,7 +203,12 @@ pub(super) fn run_as(
     }
     request.read_files(&DiskFiles)?;
     if args.common.show_sql {
-        return show_sql(printer, &request.show_sql());
+        let sql = request.show_sql();
+        let sql = match args.common.dialect {
+            Some(engine) => of_declared_question(engine, args.question, &sql)?,
+            None => sql,
+        };
+        return show_sql(printer, &sql);
     }
     let asking = cells::Asking {
         common: &args.common,

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use etwkit_engine::Resources;
 
 use crate::arguments::{WHERE, WhereArgs};
+use crate::dialect::OtherEngine;
 use crate::rules::NameArgs;
 use crate::tags::TagArgs;
 
@@ -62,6 +63,18 @@ pub(crate) struct SqlArgs {
     #[arg(long, value_name = "TABLE", num_args = 0..=1, default_missing_value = "",
           conflicts_with_all = ["items", "file", "params", "library", "files", "out", "force", WHERE])]
     pub(crate) show_schema: Option<String>,
+    /// Print the SQL of a question of the library, with the values of its parameters, instead of the
+    /// answer; needs no extract
+    #[arg(long, conflicts_with_all = ["file", "library", "files", "format", "out", "force"])]
+    pub(crate) show_sql: bool,
+    /// Print it for another engine that reads the files of one extract. Only questions for which a
+    /// test has compared the rows of both engines
+    #[arg(long, value_name = "ENGINE", value_enum, requires = "show_sql")]
+    pub(crate) dialect: Option<OtherEngine>,
+    /// Print the macros and views that the SQL of --dialect needs, for one extract
+    #[arg(long, value_name = "ENGINE", value_enum,
+          conflicts_with_all = ["show_sql", "file", "params", "library", "files", "format", "out", "force"])]
+    pub(crate) show_setup: Option<OtherEngine>,
     /// Memory for sorting, grouping and joining, 64 to 1048576 MiB [default: 2048]. A statement that
     /// needs more uses temporary files or fails
     #[arg(long, value_name = "MIB", help_heading = RESOURCES,

@@ -4,6 +4,7 @@ pub(crate) mod args;
 mod question;
 mod rows;
 mod schema;
+mod setup;
 mod unrecorded;
 
 use std::path::{Path, PathBuf};
@@ -23,6 +24,13 @@ use rows::{Rows, Target};
 pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     if let Some(table) = &args.show_schema {
         return schema::show(table, args.format, printer);
+    }
+    if let Some(engine) = args.show_setup {
+        return setup::show(engine, &args.items, printer);
+    }
+    if args.show_sql {
+        printer.block(&question::text(args)?)?;
+        return Ok(Exit::Answered);
     }
     let (question, extracts) = question::read(args)?;
     let format = args.form();

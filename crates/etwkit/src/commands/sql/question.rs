@@ -10,11 +10,13 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use etwkit_engine::{library, library_question};
+use etwkit_sql::dialect::with_values;
 use etwkit_sql::library::Query;
 use etwkit_sql::{Answer, Parameter, Session, similar};
 use etwkit_terminal::errors::advised;
 
 use super::args::SqlArgs;
+use crate::dialect::of_named_question;
 use crate::printer::grouped;
 
 /// Longer SQL was not written by a person; the session rejects it with its own limit.
@@ -48,6 +50,29 @@ pub(super) fn read(args: &SqlArgs) -> anyhow::Result<(Question, &[std::ffi::OsSt
         bail!("expected an extract before the SQL; `etwkit sql --help` shows how");
     }
     Ok((Question { query, params }, extracts))
+}
+
+/// Returns the SQL of a question of the program with the values of its parameters, for `--dialect`
+/// if that is given.
+pub(super) fn text(args: &SqlArgs) -> anyhow::Result<String> {
+    let name = args.items.last().and_then(|word| word.to_str());
+    let Some(name) = name.and_then(|name| name.strip_prefix('@')) else {
+        return Err(advised(
+            "--show-sql prints the SQL of a question of the library",
+            "name one, such as @cpu/processes",
+        ));
+    };
+    let query = of_library(name, None)?;
+    let params: Vec<Parameter> = args
+        .params
+        .iter()
+        .map(|param| param.parse())
+        .collect::<Result<_, _>>()?;
+    let sql = with_values(&query, &params)?;
+    match args.dialect {
+        Some(engine) => of_named_question(engine, name, &sql),
+        None => Ok(sql),
+    }
 }
 
 /// Parses `SQL`, `-` for the standard input, or `@NAME` for a question of a library.
