@@ -501,7 +501,7 @@ export type Lane = {
  */
 key: number, 
 /**
- * Its label: `CPU 3`, `cmd.exe (4711)`, `4712 (cmd.exe 4711)`.
+ * Its label: `CPU 3`, `cmd.exe (4711)`, `cmd.exe (4711) thread 4712`.
  */
 label: string, 
 /**

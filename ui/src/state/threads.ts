@@ -18,6 +18,9 @@ interface Thread {
   to_ns: number;
 }
 
+/** A thread `t` of a process `p` in a statement, as the server names lanes. */
+export const THREAD_LABEL = "concat(coalesce(p.name, '?'), ' (' || p.pid || ')', ' thread ', t.tid)";
+
 export const whole = (value: Cell | undefined): number | null => (typeof value === "number" ? value : null);
 
 /** Rows of a statement by the names of their columns. */
