@@ -274,7 +274,11 @@ fn timelines_are_arrow_and_moments_have_stacks() {
         .map(|lane| lane["key"].as_i64().unwrap())
         .collect();
     assert!(
-        !keys.is_empty() && lanes["lanes"][0]["label"].as_str().unwrap().contains(" thread "),
+        !keys.is_empty()
+            && lanes["lanes"][0]["label"]
+                .as_str()
+                .unwrap()
+                .contains(" thread "),
         "{lanes}"
     );
     let request = json!({"trace": 0, "kind": "thread", "keys": keys, "range": range, "buckets": 100, "selection": whole()});
