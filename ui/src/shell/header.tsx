@@ -56,8 +56,8 @@ function RangeDisplay() {
         <button
           type="button"
           class="quiet range-drop"
-          aria-label="Drop the range"
-          title="Drop the range (Esc)"
+          aria-label="Clear the range"
+          title="Clear the range (Esc)"
           onClick={() => store.setRange(null)}
         >
           <Icon name="close" />

@@ -10,6 +10,7 @@ import { FLAME } from "./flame";
 import { FUNCTIONS } from "./functions";
 import { PROCESS_MODULES } from "./modules";
 import { PROCESSES } from "./processes";
+import { questionViews } from "./question-views";
 import { ANY_TABLE, TABLE_VIEWS } from "./tables";
 import type { View } from "./view";
 import { WAITS } from "./waits";
@@ -23,39 +24,6 @@ const OVERVIEW = questionView(
     key: "o",
   },
   "overview",
-  {},
-);
-
-const DPCS = questionView(
-  {
-    id: "dpc-isr",
-    title: "DPCs and interrupts",
-    group: "CPU",
-    sentence: "Drivers that took processors away from threads",
-  },
-  "dpc",
-  {},
-);
-
-const FILTERS = questionView(
-  {
-    id: "mini-filter",
-    title: "Filter drivers",
-    group: "I/O",
-    sentence: "Time of file operations that drivers in between took",
-  },
-  "mini-filter",
-  {},
-);
-
-const SYSCALLS = questionView(
-  {
-    id: "syscalls",
-    title: "System calls",
-    group: "Programs",
-    sentence: "Calls into the kernel, how long they took and how they ended",
-  },
-  "syscall",
   {},
 );
 
@@ -97,17 +65,19 @@ export const VIEWS: View[] = [
   FUNCTIONS,
   ...TABLE_VIEWS.filter((view) => view.group === "CPU"),
   WAITS,
-  DPCS,
+  ...questionViews("CPU"),
   ...TABLE_VIEWS.filter((view) => view.group === "I/O"),
   DISK_MAP,
-  FILTERS,
+  ...questionViews("I/O"),
+  ...questionViews("Memory"),
   PROCESSES,
   PROCESS_MODULES,
   ...TABLE_VIEWS.filter((view) => view.group === "Programs"),
-  SYSCALLS,
+  ...questionViews("Programs"),
   ...TABLE_VIEWS.filter((view) => view.group === "Events"),
   CONFIGURATION,
   HEALTH,
+  ...questionViews("System"),
 ];
 
 export function viewOf(id: string): View | undefined {

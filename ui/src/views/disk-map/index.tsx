@@ -98,6 +98,6 @@ function DiskMapPanel(props: ViewProps) {
 
 function withoutText(number: number): string {
   return number === 1
-    ? "One operation, as flushes are, has no position."
-    : `${count(number)} operations, as flushes are, have no position.`;
+    ? "1 operation (a flush) has no disk position."
+    : `${count(number)} operations (flushes) have no disk position.`;
 }

@@ -45,10 +45,10 @@ export function FindingDetails({ finding }: { finding: Finding }) {
           </dd>
         </div>
       )}
-      <Lines label="Waits in the longest" lines={chain}>
+      <Lines label="Wait chain" lines={chain}>
         <ChainButton finding={finding} />
       </Lines>
-      <Lines label="Stack of the longest" lines={[...stack.slice(0, FRAMES), ...more]} />
+      <Lines label="Stack of the longest piece" lines={[...stack.slice(0, FRAMES), ...more]} />
     </dl>
   );
 }

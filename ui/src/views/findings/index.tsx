@@ -138,8 +138,8 @@ function Lead({ finding, answer, opening }: LeadProps) {
       <>
         <p class="finding-lead">No cause of slowness was found</p>
         <p class="finding-cost">
-          {counted(asked, "rule")} had what {asked === 1 ? "it needs" : "they need"}
-          {answer.findings.length > 0 ? "; what follows is only to be known" : ""}
+          {counted(asked, "rule")} could be checked
+          {answer.findings.length > 0 ? "; the notes below are for information" : ""}
         </p>
       </>
     );

@@ -40,7 +40,7 @@ export const TABLE_SPECS: TableSpec[] = [
     id: "cpu-sampled",
     title: "CPU samples",
     group: "CPU",
-    sentence: "Where processors were found at work, by process, thread and stack",
+    sentence: "Sampled CPU time by process, thread and stack",
     key: "c",
     table: "cpu_sample",
     groups: ["process", "thread", "frames"],
