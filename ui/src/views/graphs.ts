@@ -1,6 +1,7 @@
 // All graphs over time, in the order of the catalogue.
 
 import { createElement } from "preact";
+import { duration } from "../lib/format";
 import { hasRows } from "../lib/opening";
 import { FLAME_CHART_ID, PATH_ID } from "../state/waits";
 import { FLAGS_ID, FlagsGraph } from "../timeline/flags-graph";
@@ -8,6 +9,7 @@ import { FlameChartGraph } from "../timeline/flame-chart-graph";
 import { LaneGraph, type LanesOf } from "../timeline/lane-graph";
 import { PathGraph } from "../timeline/path-graph";
 import { SeriesGraph, type SeriesOf } from "../timeline/series-graph";
+import { SpansGraph, type SpansOf } from "../timeline/spans-graph";
 import type { Opening } from "../wire";
 import type { Graph } from "./view";
 
@@ -38,6 +40,67 @@ function series(of: SeriesOf, lacks: Lacks): Graph {
   };
 }
 
+function spans(of: SpansOf, sentence: string): Graph {
+  const { id, title, table } = of;
+  return {
+    id,
+    title,
+    lacks: needs([table], sentence),
+    Panel: (props) => createElement(SpansGraph, { ...props, of }),
+  };
+}
+
+const GC = spans(
+  {
+    id: "gc",
+    title: "Garbage collections",
+    table: "gc",
+    from: "start_ns",
+    length: "duration_ns",
+    columns: ["generation", "suspended_ns"],
+    words: (cell) => {
+      const paused = cell("suspended_ns");
+      const pause = typeof paused === "number" ? `, threads paused for ${duration(paused)}` : "";
+      return `generation ${cell("generation") ?? "unknown"}${pause}`;
+    },
+  },
+  "No garbage collections of .NET were recorded.",
+);
+
+const FOCUS = spans(
+  {
+    id: "focus",
+    title: "Window in focus",
+    table: "focus_change",
+    from: "ts_ns",
+    length: "duration_ns",
+    columns: ["level"],
+    words: () => "",
+    // Rows of threads report the same focus again.
+    isBest: (cell) => cell("level") === "process",
+  },
+  "No changes of the focus were recorded.",
+);
+
+const DELAY_WORDS: Record<string, string> = {
+  message: "did not retrieve messages",
+  input: "input waited",
+  wait_cursor: "showed the wait cursor",
+};
+
+const DELAYS = spans(
+  {
+    id: "ui-delay",
+    title: "UI delays",
+    table: "ui_delay",
+    from: "start_ns",
+    length: "duration_ns",
+    columns: ["kind"],
+    words: (cell) => DELAY_WORDS[String(cell("kind"))] ?? String(cell("kind") ?? ""),
+  },
+  "No delays of windows were recorded.",
+);
+
 export const GRAPHS: Graph[] = [
   { id: FLAGS_ID, title: "Moments of findings", lacks: () => null, Panel: FlagsGraph },
   { id: PATH_ID, title: "Critical path", lacks: SWITCHES, Panel: PathGraph },
@@ -57,6 +120,9 @@ export const GRAPHS: Graph[] = [
   lanes({ id: "cores", title: "Cores", kind: "core", row: 14, rows: 8 }, SWITCHES),
   lanes({ id: "processes", title: "Processes", kind: "process", row: 20, rows: 6 }, SWITCHES),
   lanes({ id: "threads", title: "Threads", kind: "thread", row: 20, rows: 8 }, SWITCHES),
+  GC,
+  DELAYS,
+  FOCUS,
   series(
     {
       id: "disk",
@@ -129,7 +195,7 @@ export function firstGraphs(opening: Opening): string[] {
     GRAPHS.filter((graph) => ids.includes(graph.id) && graph.lacks(opening) === null).map(({ id }) => id);
   const processors = there(["cpu", "cores", "threads"]);
   // Without processors there is room for what the trace is about instead.
-  const others = there(["disk", "marks", ...(processors.length > 0 ? [] : ["file", "net"])]);
+  const others = there(["disk", "marks", ...(processors.length > 0 ? [] : ["file", "net", "gc"])]);
   const shown = [...processors, ...others];
   return [FLAGS_ID, ...(shown.length > 0 ? shown : ["events"])];
 }
