@@ -154,15 +154,23 @@ function SliceFacts({ at }: { at: Slice }) {
         <button type="button" onClick={() => store.goToRange(at.range)}>
           Select it
         </button>
-        <button type="button" title="Who ended the wait, and so on to the root (C)" onClick={openChain}>
+        <button
+          type="button"
+          title="The thread that ended the wait, and the chain to the root (C)"
+          onClick={openChain}
+        >
           Wait chain
         </button>
-        <button type="button" title="Where the time of this thread went, as a lane (P)" onClick={pathOfFocus}>
+        <button
+          type="button"
+          title="Time of this thread as a lane: its work and its waits (P)"
+          onClick={pathOfFocus}
+        >
           Critical path
         </button>
         <button
           type="button"
-          title="What this thread ran and where it waited, frame by frame (O)"
+          title="Stacks of this thread over time, frame by frame (O)"
           onClick={chartOfFocus}
         >
           Flame chart

@@ -20,7 +20,7 @@ const OVERVIEW = questionView(
     id: "overview",
     title: "Overview",
     group: "Overview",
-    sentence: "What the trace is about, on one page",
+    sentence: "Summary of the trace on one page",
     key: "o",
   },
   "overview",

@@ -37,7 +37,7 @@ export const SQL: View = {
   id: "sql",
   title: "SQL",
   group: "Overview",
-  sentence: "Any question to the tables of the trace",
+  sentence: "Your own statements over the tables of the trace",
   key: "q",
   isTimeless: true,
   lacks: () => null,

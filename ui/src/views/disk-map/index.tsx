@@ -29,7 +29,7 @@ export const DISK_MAP: View = {
   id: "disk-map",
   title: "Disk by position",
   group: "I/O",
-  sentence: "Where on a disk programs read and wrote over time, and how much each of them did",
+  sentence: "Positions on a disk that programs read and wrote over time, and the bytes of each process",
   key: "y",
   lacks: (opening) => (hasRows(opening, "disk_io") ? null : nothingOf("disk_io")),
   Panel: DiskMapPanel,

@@ -19,7 +19,7 @@ export const FINDINGS: View = {
   id: "findings",
   title: "Findings",
   group: "Overview",
-  sentence: "What made it slow, the costliest first",
+  sentence: "Causes of slowness, the costliest first",
   key: "r",
   lacks: () => null,
   Panel: FindingsPanel,

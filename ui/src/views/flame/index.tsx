@@ -26,7 +26,7 @@ export const FLAME: View = {
   id: "flame",
   title: "Flame graph",
   group: "CPU",
-  sentence: "Which code took the time, as a picture or a call tree, by process or stack tag",
+  sentence: "Code that took the time, as a picture or a call tree, by process or stack tag",
   key: "f",
   lacks: (opening) => (weightsOf(opening).length > 0 ? null : nothingOf("cpu_sample")),
   Panel: FlamePanel,

@@ -62,7 +62,7 @@ export function CallTree(props: Props) {
           title: "Rows",
           isNumber: true,
           width: 90,
-          sentence: "How many rows go through the frame",
+          sentence: "Rows whose stacks go through the frame",
         },
       ]}
       arranged={arranged}
