@@ -33,7 +33,6 @@ export const PROFILES: Record<string, string> = {
   "thread-pool": "dotnet",
   "ui-delay": "ui",
   focus: "ui",
-  boot: "boot",
 };
 
 /** Says that a trace has no rows of a table or a question, and what to record. */

@@ -1,16 +1,21 @@
 // Questions that are views of their own: the list has those that the trace can answer.
 
+import { hasRows } from "../lib/opening";
+import { nothingOf } from "../lib/recorded";
 import { questionView } from "./asked";
 import type { View } from "./view";
 
-/** A question with its title in the list and what it answers. */
-type Entry = [question: string, title: string, sentence: string];
+/**
+ * A question with its title in the list and what it answers. Some answer from what every trace has, and say something
+ * only of a trace with rows of a table.
+ */
+type Entry = [question: string, title: string, sentence: string, table?: string];
 
 const OF_GROUPS: Partial<Record<View["group"], Entry[]>> = {
   CPU: [
     ["dpc", "DPCs and interrupts", "Drivers that took processors away from threads"],
     ["ready", "Who ran instead", "Threads that were ready, and those that had the processor in that time"],
-    ["cores", "Kinds of cores", "P-cores and E-cores: speeds, idle states, and the processes on them"],
+    ["cores", "Processor cores", "Kinds, speeds and idle states of cores, and the processes on them"],
     ["timer", "Timer resolution", "Programs that asked for a shorter tick of the system timer"],
     ["power", "Power settings", "Settings of the power plan, next to each other"],
   ],
@@ -29,7 +34,12 @@ const OF_GROUPS: Partial<Record<View["group"], Entry[]>> = {
   ],
   Programs: [
     ["start", "Process starts", "The cost of starting and ending processes, by program"],
-    ["service", "Services", "Services that ran, the processes that they share, and their CPU time"],
+    [
+      "service",
+      "Services",
+      "Services that ran, the processes that they share, and their CPU time",
+      "service",
+    ],
     ["gc", "GC pauses", "Garbage collections of .NET: number, pauses, and what survived"],
     ["jit", "JIT compilation", "Methods that .NET compiled at run time, and how long that took"],
     ["thread-pool", "Thread pools", "Thread pools of .NET programs that starved"],
@@ -38,9 +48,13 @@ const OF_GROUPS: Partial<Record<View["group"], Entry[]>> = {
     ["syscall", "System calls", "Calls into the kernel, how long they took and how they ended"],
   ],
   System: [
-    ["boot", "Boot phases", "Phases of a boot, from the kernel to an idle desktop"],
     ["standby", "Connected standby", "Stays in connected standby: length, depth, and what woke the machine"],
-    ["loggers", "Recording sessions", "Recording sessions on the machine, and the events that they lost"],
+    [
+      "loggers",
+      "Recording sessions",
+      "Recording sessions on the machine, and the events that they lost",
+      "logger",
+    ],
   ],
 };
 
@@ -49,7 +63,10 @@ const IDS: Record<string, string> = { dpc: "dpc-isr", syscall: "syscalls" };
 
 /** The views of a group. */
 export function questionViews(group: View["group"]): View[] {
-  return (OF_GROUPS[group] ?? []).map(([question, title, sentence]) =>
-    questionView({ id: IDS[question] ?? question, title, group, sentence }, question, {}),
-  );
+  return (OF_GROUPS[group] ?? []).map(([question, title, sentence, table]) => {
+    const view = questionView({ id: IDS[question] ?? question, title, group, sentence }, question, {});
+    const lacks: View["lacks"] = (opening) =>
+      table === undefined || hasRows(opening, table) ? view.lacks(opening) : nothingOf(question);
+    return { ...view, lacks };
+  });
 }
