@@ -113,7 +113,7 @@ export function SpansGraph({ of, trace, opening }: ViewProps & { of: SpansOf }) 
     <GraphFrame
       id={of.id}
       title={of.title}
-      about={data === null ? "" : count(data.total)}
+      about={data === null ? "" : count(lanes.reduce((sum, lane) => sum + lane.spans.length, 0))}
       height={TOP + Math.max(1, lanes.length) * ROW + 6}
       answered={answered}
       source={data?.source ?? null}

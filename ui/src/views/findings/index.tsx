@@ -9,7 +9,7 @@ import * as store from "../../state/store";
 import type { Finding, FindingsAnswer } from "../../wire";
 import { NotHere, SourceLine, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
-import { LargestCosts } from "./costs";
+import { LargestCosts, LargestTables } from "./costs";
 import { FindingDetails } from "./details";
 import { GoButton } from "./go";
 import { FindingTable, idOf } from "./table";
@@ -65,10 +65,10 @@ function Asking() {
   return (
     <div class="findings-body">
       <p class="finding-lead is-asking" role="status">
-        Asking the rules what made it slow…
+        Checking the rules…
       </p>
       <p class="finding-cost">
-        <progress aria-label="Asking the rules" /> <span aria-hidden="true">{seconds} s</span>
+        <progress aria-label="Checking the rules" /> <span aria-hidden="true">{seconds} s</span>
       </p>
     </div>
   );
@@ -100,6 +100,7 @@ function Answered({ answer, ...props }: ViewProps & { answer: FindingsAnswer }) 
           <FindingTable {...props} findings={others} open={settings.open} onToggle={toggle} />
         )}
         {answer.costs.length > 0 && <LargestCosts costs={answer.costs} opening={props.opening} />}
+        {answer.costs.length === 0 && first === undefined && <LargestTables opening={props.opening} />}
         <RulesAsked rules={answer.rules} isOpen={first === undefined} />
       </section>
       <SourceLine source={answer.source} />
