@@ -51,3 +51,19 @@ test("the window in focus is a graph", async () => {
   noErrors(seen);
   await seen.close();
 });
+
+test("few graphs leave their room to the view below", async () => {
+  const seen = await withGraph("desktop", "Window in focus");
+  const { page } = seen;
+  const heights = () =>
+    page.evaluate(() => [".over-time", ".below"].map((of) => document.querySelector(of)?.clientHeight ?? 0));
+  const [all = 0] = await heights();
+  for (const title of ["CPU by process", "Cores", "Threads", "Disk by process"]) {
+    await page.getByRole("checkbox", { name: title }).uncheck();
+  }
+  await settled(page);
+  const [few = 0, below = 0] = await heights();
+  assert.ok(few < all / 2 && below > few * 2, `${few} of ${all}, and ${below} below`);
+  noErrors(seen);
+  await seen.close();
+});
