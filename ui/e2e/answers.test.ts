@@ -83,8 +83,9 @@ const CASES: Case[] = [
     trace: "wait-chain",
     question: "What did the slow program wait for?",
     // A thread of the window's program waits, and one of the service ends its waits.
-    steps: [view("Scheduling (precise)"), unfold("Ledger.exe"), unfold("3484")],
-    answer: /3484 \(Ledger\.exe \d+\)\s+960 ms[\s\S]*?3504 \(OrderService\.exe \d+\)\s+85\.8 ms/,
+    steps: [view("Scheduling (precise)"), unfold("Ledger.exe"), unfold("thread 3484")],
+    answer:
+      /Ledger\.exe \(\d+\) thread 3484\s+960 ms[\s\S]*?OrderService\.exe \(\d+\) thread 3504\s+85\.8 ms/,
   },
   {
     trace: "wait-chain",

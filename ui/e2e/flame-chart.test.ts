@@ -41,7 +41,10 @@ async function opened() {
   await page.keyboard.press("o");
   await settled(page);
   assert.equal(await graph(page).count(), 0, "no thread is chosen");
-  await page.locator('[data-graph="threads"] .lane').filter({ hasText: /^3484/ }).click();
+  await page
+    .locator('[data-graph="threads"] .lane')
+    .filter({ hasText: /thread 3484/ })
+    .click();
   await settled(page);
   await page.keyboard.press("o");
   await picture(page).waitFor();

@@ -96,7 +96,7 @@ test("frames that are found are counted with their share, and Enter goes from on
   await page.getByRole("menuitem", { name: "Only stacks with it" }).click();
   await settled(page);
   assert.match(fragment(page), /;method=[^;]*CHash/);
-  assert.doesNotMatch(await remark(page), /Nothing of it/);
+  assert.doesNotMatch(await remark(page), /Nothing in this/);
   noErrors(seen);
   await seen.close();
 });

@@ -1,12 +1,13 @@
 // Without a trace: the start screen, and each way from it to an open trace.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { after, test } from "node:test";
 import type { Page } from "playwright-core";
 import {
   barriers,
+  folder,
   noErrors,
   pictures,
   quit,
@@ -32,7 +33,8 @@ async function started(cache: string, options: { dark?: boolean; state?: string 
   return seen;
 }
 
-const pathBox = (page: Page) => page.getByRole("textbox", { name: "Path of a trace or an extract" });
+const pathBox = (page: Page) =>
+  page.getByRole("textbox", { name: "Path of a trace, an extract or a folder" });
 
 /** The trace is open: its name is in the title, and its graphs are drawn. */
 async function opens(page: Page, name: RegExp) {
@@ -134,7 +136,74 @@ test("the demonstration opens by keyboard", async () => {
 
 test("a link to a trace that is not open is explained on the start screen", async () => {
   const seen = await started("link", { state: ";v1;trace=ffffffffffffffff" });
-  await seen.page.getByText("The link is of a trace that is not open here.").waitFor();
+  await seen.page.getByText("This link belongs to a trace that is not open.").waitFor();
+  noErrors(seen);
+  await seen.close();
+});
+
+/** A folder with a trace, half of it, a file that is none, and an empty folder. */
+function runs(): string {
+  const place = path.join(folder, "runs");
+  mkdirSync(path.join(place, "empty"), { recursive: true });
+  const trace = scenario("timers");
+  const bytes = readFileSync(trace);
+  copyFileSync(trace, path.join(place, "run2.etl"));
+  writeFileSync(path.join(place, "run10.etl"), bytes.subarray(0, bytes.length / 2));
+  writeFileSync(path.join(place, "notes.etl"), "no trace at all");
+  return place;
+}
+
+test("a folder is listed, its recordings open by keyboard, and lists lead down and up", async () => {
+  const served = await serve([runs()], "start-folder");
+  servers.push(served);
+  const seen = await visit(served.link);
+  const { page } = seen;
+  const list = page.getByRole("region", { name: "Folder runs" });
+  const row = (name: string) => list.getByRole("row", { name });
+  await row("run2.etl").waitFor();
+  const cells = row("run2.etl").getByRole("cell");
+  assert.match((await cells.nth(1).textContent()) ?? "", /^\d.* [KM]iB$/);
+  assert.match((await cells.nth(2).textContent()) ?? "", /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+  await row("run10.etl")
+    .getByText(/buffers are missing/)
+    .waitFor();
+  await row("notes.etl")
+    .getByText(/trace header event|376 bytes/)
+    .waitFor();
+  assert.deepEqual(await barriers(page, "list of a folder"), []);
+  await page.screenshot({ path: path.join(pictures, "light-folder.png") });
+
+  const names = () => list.locator(".folder-open").allInnerTexts();
+  await list.getByRole("button", { name: "Size" }).click();
+  assert.deepEqual(await names(), ["notes.etl", "run10.etl", "run2.etl"]);
+  await list.getByRole("button", { name: "empty/" }).click();
+  await page.getByText("No trace or extract is in this folder.").waitFor();
+  await page.getByRole("button", { name: "Folder above" }).click();
+  await row("run2.etl").waitFor();
+
+  await list.locator(".folder-open").first().focus();
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  await opens(page, /run2/);
+  await page.locator(".trace-chooser button").first().click();
+  await page.getByRole("menuitem", { name: "Open another…" }).click();
+  await row("run2.etl").getByText("open", { exact: true }).waitFor();
+  noErrors(seen);
+  await seen.close();
+});
+
+test("the recordings of a folder open together", async () => {
+  const place = path.join(folder, "pair");
+  mkdirSync(place, { recursive: true });
+  for (const name of ["a.etl", "b.etl"]) copyFileSync(scenario("timers"), path.join(place, name));
+  const seen = await started("pair");
+  const { page } = seen;
+  await pathBox(page).fill(place);
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Open all 2" }).click();
+  await opens(page, /a\.etl/);
+  await page.locator(".trace-chooser button").first().click();
+  assert.equal(await page.getByRole("menuitemcheckbox").count(), 2);
   noErrors(seen);
   await seen.close();
 });

@@ -55,7 +55,7 @@ test("the longest waits lead to a chain, each link to its thread and time", asyn
   assert.match(texts.at(-1) ?? "", /^Root\s*a timer/);
   // The threads of the chain stand above the others, in its order, so that arrows go from one to the next.
   assert.deepEqual(
-    (await lanes(page)).slice(0, 4).map((label) => /^\d+/.exec(label)?.[0]),
+    (await lanes(page)).slice(0, 4).map((label) => /thread (\d+)/.exec(label)?.[1]),
     ["3532", "3504", "3484", "3436"],
   );
   const before = fragment(page);
@@ -65,7 +65,7 @@ test("the longest waits lead to a chain, each link to its thread and time", asyn
   assert.deepEqual(await steps.allInnerTexts(), texts, "the chain stays while it is walked");
   assert.notEqual(/range=[\d-]+/.exec(fragment(page))?.[0], /range=[\d-]+/.exec(before)?.[0]);
   const inspector = page.getByRole("complementary", { name: "Inspector" });
-  assert.match(await textOf(inspector), /3484 \(Ledger\.exe/);
+  assert.match(await textOf(inspector), /Ledger\.exe \(\d+\) thread 3484/);
   assert.deepEqual(await barriers(page, "chain"), []);
   noErrors(seen);
   await seen.close();
@@ -76,13 +76,16 @@ test("who ran instead and the critical path of a wait lead to where they are", a
   const { page } = seen;
   await chainOf(page);
   const instead = page.getByRole("list", { name: "Who ran instead" }).getByRole("button");
-  assert.match(await textOf(instead.first()), /300 ns[\s\S]*100 %[\s\S]*3504 \(OrderService\.exe/);
+  assert.match(
+    await textOf(instead.first()),
+    /300 ns[\s\S]*100 %[\s\S]*OrderService\.exe \(\d+\) thread 3504/,
+  );
   const path = page.getByRole("list", { name: "Critical path of this wait" }).getByRole("button");
   assert.match(await textOf(path.first()), /101 ms[\s\S]*94\.\d %[\s\S]*waiting \(DelayExecution\)/);
   await path.first().click();
   await settled(page);
   const inspector = page.getByRole("complementary", { name: "Inspector" });
-  assert.match(await textOf(inspector), /DelayExecution[\s\S]*3436 \(Ledger\.exe/);
+  assert.match(await textOf(inspector), /DelayExecution[\s\S]*Ledger\.exe \(\d+\) thread 3436/);
   noErrors(seen);
   await seen.close();
 });
@@ -90,14 +93,17 @@ test("who ran instead and the critical path of a wait lead to where they are", a
 test("keys lead from a wait on a lane to its chain and its critical path, whose parts can be clicked", async () => {
   const seen = await opened();
   const { page } = seen;
-  await page.locator('[data-graph="threads"] .lane').filter({ hasText: /^3484/ }).click();
+  await page
+    .locator('[data-graph="threads"] .lane')
+    .filter({ hasText: /thread 3484/ })
+    .click();
   await settled(page);
   await page.keyboard.press("c");
   await page.locator(".waits-step").first().waitFor();
   assert.match(await textOf(page.locator(".waits-step").first()), /thread 3484\s/);
   await page.keyboard.press("p");
   const path = page.locator('[data-graph="path"]');
-  await path.getByRole("img", { name: /Critical path of Ledger\.exe \(\d+\) 3484/ }).waitFor();
+  await path.getByRole("img", { name: /Critical path of Ledger\.exe \(\d+\) thread 3484/ }).waitFor();
   await settled(page);
   await path.getByRole("button", { name: "Critical path: more" }).click();
   await page.getByRole("menuitemcheckbox", { name: "Show as a table" }).click();
@@ -118,10 +124,13 @@ test("a thread that ended waits leads back to those that waited", async () => {
   const inspector = page.getByRole("complementary", { name: "Inspector" });
   await page.keyboard.press("j");
   await settled(page);
-  assert.match(await textOf(inspector), /^Running[\s\S]*Ended the wait of\s+3532 \(OrderService\.exe/);
-  await inspector.getByRole("button", { name: /^3532 / }).click();
+  assert.match(
+    await textOf(inspector),
+    /^Running[\s\S]*Ended the wait of\s+OrderService\.exe \(\d+\) thread 3532/,
+  );
+  await inspector.getByRole("button", { name: /thread 3532/ }).click();
   await settled(page);
-  assert.match(await textOf(inspector), /^Waiting[\s\S]*3532 \(OrderService\.exe/);
+  assert.match(await textOf(inspector), /^Waiting[\s\S]*OrderService\.exe \(\d+\) thread 3532/);
   noErrors(seen);
   await seen.close();
 });

@@ -169,6 +169,7 @@ export const api = {
   info: (signal?: AbortSignal) => asked<wire.Info>("info", null, signal),
   schema: (signal?: AbortSignal) => asked<wire.Schema>("schema", null, signal),
   open: (path: string) => asked<wire.Info>("open", { path }),
+  folder: (path: string, signal?: AbortSignal) => asked<wire.FolderAnswer>("folder", { path }, signal),
   demo: step<wire.Info>("demo"),
   upload,
   record: step<wire.RecordAnswer>("record"),

@@ -89,7 +89,11 @@ traces: Array<TraceInfo>,
 /**
  * Traces that were opened before, the latest first.
  */
-recent: Array<Recent>, };
+recent: Array<Recent>, 
+/**
+ * Folders that are open, the latest first.
+ */
+folders: Array<string>, };
 
 export type TraceInfo = { 
 /**
@@ -212,9 +216,85 @@ name: string,
  */
 path: string, };
 
+export type FolderRequest = { 
+/**
+ * Its path, as [`Info`] has it.
+ */
+path: string, };
+
+export type FolderAnswer = { 
+/**
+ * Name of the folder.
+ */
+name: string, 
+/**
+ * Its absolute path.
+ */
+place: string, 
+/**
+ * Folder that contains it; nothing if that one is not open.
+ */
+above: string | null, 
+/**
+ * Its recordings.
+ */
+recordings: Array<FolderRecording>, 
+/**
+ * Number of recordings beyond the longest list.
+ */
+left_out: number, 
+/**
+ * The folders in it.
+ */
+folders: Array<FolderIn>, };
+
+export type FolderIn = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Its path.
+ */
+path: string, };
+
+export type FolderRecording = { 
+/**
+ * File name.
+ */
+name: string, 
+/**
+ * Path that opens it.
+ */
+path: string, 
+/**
+ * Its size.
+ */
+bytes: number, 
+/**
+ * Wall clock at its start, if its head was read: units of 100 ns since 1601, as text.
+ */
+start_filetime: string | null, 
+/**
+ * Name of the machine, which only extracts have in their head.
+ */
+computer: string | null, 
+/**
+ * An extract of it exists. Nothing where its head was not read.
+ */
+is_extracted: boolean | null, 
+/**
+ * Missing or damaged parts; nothing if none is known.
+ */
+gaps: string | null, 
+/**
+ * The reason why it cannot be read.
+ */
+failure: string | null, };
+
 export type OpenRequest = { 
 /**
- * Path of a trace or an extract on the machine of the server.
+ * Path of a trace, an extract or a folder on the machine of the server.
  */
 path: string, };
 
@@ -421,7 +501,7 @@ export type Lane = {
  */
 key: number, 
 /**
- * Its label: `CPU 3`, `cmd.exe (4711)`, `4712 (cmd.exe 4711)`.
+ * Its label: `CPU 3`, `cmd.exe (4711)`, `cmd.exe (4711) thread 4712`.
  */
 label: string, 
 /**

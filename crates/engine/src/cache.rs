@@ -15,10 +15,10 @@ use std::time::{Duration, SystemTime};
 
 use etwkit_base::path::{name_of, stem_of};
 use etwkit_extract::json7z::{JsonInput, import_json};
-use etwkit_extract::manifest::Detail;
+use etwkit_extract::manifest::{Detail, Manifest};
 use etwkit_extract::{
     ConvertError, ConvertOptions, Described, Extract, Input, WriterOptions, convert,
-    default_target, derive_into, derived_in, is_current,
+    default_target, derive_into, derived_in, is_current, manifest_of,
 };
 use etwkit_sql::Cancel;
 
@@ -129,6 +129,18 @@ impl Engine {
             };
             convert(input, target, options, &mut progress).map(|_| ())
         })
+    }
+
+    /// Returns the manifest of the extract that the cache has of a trace.
+    pub(crate) fn cached_manifest(
+        &self,
+        trace: &Path,
+        input: &Input,
+        described: &Described,
+    ) -> Option<Manifest> {
+        let hash = input.source_hash().ok()?;
+        let key = key(&described.with_source(&hash), &state(trace));
+        manifest_of(&self.settings().cache().ok()?.join(name(trace, &key))).ok()
     }
 
     /// Returns the extract made of an extract of ETWAnalyzer: the one in the cache, or else a new

@@ -107,7 +107,7 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
 
 /// Sorts the files of a folder or pattern: first those without a time in their name, then by that
 /// time. Otherwise by folder and name, in which numbers count by value.
-fn in_order(mut files: Vec<TestFile>) -> Vec<TestFile> {
+pub(crate) fn in_order(mut files: Vec<TestFile>) -> Vec<TestFile> {
     files.sort_by_cached_key(|file| {
         let time = file.name.as_ref().and_then(|name| name.performed_at);
         let folder = file.trace.as_ref().or(file.extract.as_ref());

@@ -75,7 +75,7 @@ fn folder(path: &Path, recursive: bool, found: &mut FilesByTime) -> Result<()> {
     Ok(())
 }
 
-fn is_extract(path: &Path) -> bool {
+pub(crate) fn is_extract(path: &Path) -> bool {
     let name = name_of(path).to_ascii_lowercase();
     [".etwx", ".etwx.zip"]
         .iter()

@@ -488,8 +488,8 @@ pub(crate) struct DemoArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ViewArgs {
-    /// Traces, which are extracted into a cache first, and extracts; without any the page has a
-    /// start screen
+    /// Traces, which are extracted into a cache first, extracts, and folders, which the page lists;
+    /// without any the page has a start screen
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Open the page at this finding of `etwkit diagnose`: its part of the trace, its process, its

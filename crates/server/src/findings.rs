@@ -185,10 +185,17 @@ fn spot(line: &str, victim: Option<(i64, i64)>, session: &Session) -> Result<Opt
                 continue;
             }
             "--process" => {
-                let Ok(pid) = value.parse() else {
+                // So many victims that the rule does not list them.
+                if value == "*" {
+                    continue;
+                }
+                let Some(ids) = listed(value) else {
                     return Ok(None);
                 };
-                let keys = processes_of(pid, victim, session)?;
+                let mut keys = Vec::new();
+                for id in ids {
+                    keys.extend(processes_of(id, victim, session)?);
+                }
                 (Field::Process, keys.iter().map(i64::to_string).collect())
             }
             "--module" => (Field::Module, vec![value.clone()]),
@@ -203,6 +210,11 @@ fn spot(line: &str, victim: Option<(i64, i64)>, session: &Session) -> Result<Opt
         });
     }
     Ok(Some(spot))
+}
+
+/// Returns the ids of a list such as `12;16`; nothing if one of them is not an id.
+fn listed(ids: &str) -> Option<Vec<i64>> {
+    ids.split(';').map(|id| id.parse().ok()).collect()
 }
 
 /// Returns the keys of the processes that had an id. Windows reuses ids, but that of the victim
@@ -231,6 +243,13 @@ mod tests {
         assert_eq!(found("dump wait --process '12;16' --details"), [12, 16]);
         assert!(found("dump wait --process '*'").is_empty());
         assert!(found("dump trace-stats").is_empty());
+    }
+
+    #[test]
+    fn a_spot_lists_ids_or_nothing_else() {
+        assert_eq!(listed("12;16"), Some(vec![12, 16]));
+        assert_eq!(listed("12"), Some(vec![12]));
+        assert_eq!(listed("cmd.exe"), None);
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod disk_map;
 mod explain;
 mod findings;
 mod flame;
+mod folder;
 mod frame_levels;
 mod guard;
 mod lanes;

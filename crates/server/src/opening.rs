@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etwkit_base::endings;
-use etwkit_engine::{Asking, Extracting, Progress};
+use etwkit_engine::{Asking, Extracting, Progress, is_folder};
 use etwkit_extract::{Extract, StoreError};
 use etwkit_pyramid::Pyramid;
 
@@ -22,8 +22,13 @@ const STACK_BYTES: usize = 16 << 20;
 const HINT: &str =
     "is it a whole trace (.etl) or extract (NAME.etwx)? `etwkit info` says more about it";
 
-/// Starts to open a path, unless it is open. `info` reports the progress.
+/// Starts to open a path, unless it is open. `info` reports the progress. A folder is listed, and
+/// its recordings are opened one by one.
 pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
+    if is_folder(path) {
+        shared.add_folder(path);
+        return Ok(());
+    }
     match shared.add(path)? {
         Some(trace) => start(shared, trace),
         None => Ok(()),

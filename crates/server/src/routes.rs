@@ -18,8 +18,8 @@ use crate::problem::{Problem, Result};
 use crate::state::Shared;
 use crate::wire::{Info, OpenRequest};
 use crate::{
-    api, ask, disk_map, explain, findings, flame, guard, lanes, modules, opening, page, pivot,
-    pivot_series, recent, recording, rows, schema, search, sql, stack, symbols,
+    api, ask, disk_map, explain, findings, flame, folder, guard, lanes, modules, opening, page,
+    pivot, pivot_series, recent, recording, rows, schema, search, sql, stack, symbols,
 };
 
 /// Largest trace that the page may send; larger ones are opened by their path.
@@ -51,6 +51,7 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         .route("/explain", api::ask_at_length(explain::explain))
         .route("/findings", api::ask_at_length(findings::findings))
         .route("/sql", api::ask(sql::sql))
+        .route("/folder", api::ask(folder::folder))
         .route("/open", post(open))
         .route("/upload", post(upload))
         .route("/demo", post(demo))
@@ -83,6 +84,11 @@ fn info(shared: &Shared) -> Info {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         traces: shared.infos(),
         recent: recent::read(&shared.cache_folder),
+        folders: shared
+            .folders()
+            .iter()
+            .map(|folder| folder.display().to_string())
+            .collect(),
     }
 }
 

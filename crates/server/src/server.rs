@@ -107,7 +107,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// Opens traces or extracts in the background, as the page does with `open`.
+    /// Opens traces, extracts and folders in the background, as the page does with `open`.
     ///
     /// # Errors
     /// Too many traces are open. Other errors about a path are shown by the page.

@@ -22,6 +22,9 @@ use crate::work::Desk;
 /// Largest number of open traces: the same number of extracts stays open.
 pub(crate) const MOST_TRACES: usize = 24;
 
+/// Largest number of open folders: the oldest one is closed.
+const MOST_FOLDERS: usize = 100;
+
 /// State that all requests share.
 pub(crate) struct Shared {
     pub(crate) engine: Engine,
@@ -39,6 +42,8 @@ pub(crate) struct Shared {
     /// Held while a trace is opened, since traces are opened one after the other.
     pub(crate) opening: Mutex<()>,
     traces: Mutex<Vec<Arc<Trace>>>,
+    /// Folders that a user opened, the latest first.
+    folders: Mutex<Vec<PathBuf>>,
 }
 
 /// A trace or an extract that a user opened.
@@ -100,6 +105,7 @@ impl Shared {
             uploads,
             opening: Mutex::default(),
             traces: Mutex::default(),
+            folders: Mutex::default(),
         })
     }
 
@@ -140,6 +146,19 @@ impl Shared {
         });
         traces.push(trace.clone());
         Ok(Some(trace))
+    }
+
+    /// Adds a folder to list, as the latest one.
+    pub(crate) fn add_folder(&self, path: &Path) {
+        let mut folders = lock(&self.folders);
+        folders.retain(|known| known != path);
+        folders.insert(0, path.to_owned());
+        folders.truncate(MOST_FOLDERS);
+    }
+
+    /// Returns the open folders, the latest first.
+    pub(crate) fn folders(&self) -> Vec<PathBuf> {
+        lock(&self.folders).clone()
     }
 
     /// Returns the extracts of all traces that are ready.

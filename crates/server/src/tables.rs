@@ -211,10 +211,12 @@ pub(crate) fn process_label(process: &str) -> String {
     format!("concat(coalesce({process}.name, '?'), ' (', {process}.pid, ')')")
 }
 
-/// Returns the expression for the label of a thread with its process: `concat` leaves out null
-/// parts.
+/// Returns the expression for the label of a thread, `cmd.exe (4711) thread 4712` as in all answers:
+/// `concat` leaves out null parts.
 pub(crate) fn thread_label(thread: &str, process: &str) -> String {
-    format!("concat({thread}.tid, ' (', coalesce({process}.name, '?'), ' ' || {process}.pid, ')')")
+    format!(
+        "concat(coalesce({process}.name, '?'), ' (' || {process}.pid || ')', ' thread ', {thread}.tid)"
+    )
 }
 
 #[cfg(test)]

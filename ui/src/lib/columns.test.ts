@@ -45,5 +45,6 @@ test("names stand first, and keys not at all", () => {
 
 test("processes have one form", () => {
   assert.equal(withSpaces("bash.exe(3640) +- for System(4)"), "bash.exe (3640) +- for System (4)");
+  assert.equal(withSpaces("OUTLOOK.EXE(28112)"), "OUTLOOK.EXE (28112)");
   assert.equal(withSpaces("f(3), NtRead(12)"), "f(3), NtRead(12)");
 });

@@ -114,5 +114,5 @@ export function readable(columns: readonly Pick<ColumnInfo, "name" | "unit">[]):
 
 /** Writes processes in a text of the command line as the page does: `bash.exe(3640)` becomes `bash.exe (3640)`. */
 export function withSpaces(text: string): string {
-  return text.replace(/(\.exe|\bSystem|\bIdle)\((\d+)\)/g, "$1 ($2)");
+  return text.replace(/(\.exe|\bSystem|\bIdle)\((\d+)\)/gi, "$1 ($2)");
 }

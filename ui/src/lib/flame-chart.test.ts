@@ -6,7 +6,7 @@ import { boxAt, boxesOf, isState, mostNames, sameLevels } from "./flame-chart";
 
 /** The worked example of docs/numbers/timeline.md, in milliseconds. */
 const answer: FlameChartAnswer = {
-  thread: "8 (a.exe 4)",
+  thread: "a.exe (4) thread 8",
   range: { from_ns: 0, to_ns: 100 },
   levels: [2, 2, 2],
   from_ns: [1, 30, 1, 4, 5, 18],

@@ -94,3 +94,9 @@ test("one of something is not many", () => {
   const rowsOf = (value: number) => format.counted(value, "row");
   assert.deepEqual([0, 1, 2000].map(rowsOf), ["0 rows", "1 row", "2,000 rows"]);
 });
+
+test("a start of a trace is a date and a time of day", () => {
+  assert.equal(format.wallClock("133594650000000000"), "2024-05-06 10:30:00");
+  assert.equal(format.wallClock("0"), "1601-01-01 00:00:00");
+  assert.equal(format.wallClock("none"), "–");
+});

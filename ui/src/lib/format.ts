@@ -78,6 +78,16 @@ export function timeOfDay(ns: number, filetime: string, step = 1e6): string {
   return clock((((start + ns) % day) + day) % day, digitsOf(step)).padStart(8, "0");
 }
 
+/** Milliseconds from 1601 to 1970. */
+const UNIX_EPOCH_MS = 11_644_473_600_000n;
+
+/** A FILETIME as date and time of day, in UTC: `2024-05-01 10:30:05`. */
+export function wallClock(filetime: string): string {
+  if (!/^\d{1,18}$/.test(filetime)) return "–";
+  const date = new Date(Number(BigInt(filetime) / 10_000n - UNIX_EPOCH_MS));
+  return date.toISOString().slice(0, 19).replace("T", " ");
+}
+
 /** A moment to the nanosecond: `12.345 678 901 s`. */
 export function exactMoment(ns: number): string {
   const whole = Math.trunc(ns / 1e9);

@@ -16,6 +16,23 @@ export const PROFILES: Record<string, string> = {
   dpc: "cpu",
   "mini-filter": "minifilter",
   syscall: "syscall",
+  ready: "cswitch",
+  start: "cswitch",
+  cores: "power",
+  timer: "power",
+  power: "power",
+  tcp: "network",
+  memory: "memory",
+  "virtual-alloc": "memory",
+  "page-fault": "faults",
+  pool: "pool",
+  objectref: "handle",
+  "gdi-user": "gdi",
+  gc: "dotnet",
+  jit: "dotnet",
+  "thread-pool": "dotnet",
+  "ui-delay": "ui",
+  focus: "ui",
 };
 
 /** Says that a trace has no rows of a table or a question, and what to record. */

@@ -127,7 +127,11 @@ function Middle(props: ViewProps) {
     <main class="middle">
       <ChipsBar />
       {!isLarge && (
-        <div class="over-time" style={{ flex: isOpen ? `0 0 ${share.value}%` : "1 1 auto" }}>
+        // Few graphs leave their room to the view.
+        <div
+          class="over-time"
+          style={isOpen ? { flex: "0 1 auto", maxHeight: `${share.value}%` } : { flex: "1 1 auto" }}
+        >
           <Timeline {...props} />
         </div>
       )}

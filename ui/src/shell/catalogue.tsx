@@ -11,7 +11,7 @@ import type { Opening } from "../wire";
 import { Keys } from "./search-box";
 
 const ORDER = GRAPHS.map((graph) => graph.id);
-const GROUPS: View["group"][] = ["Overview", "CPU", "I/O", "Programs", "Events", "System"];
+const GROUPS: View["group"][] = ["Overview", "CPU", "I/O", "Memory", "Programs", "Events", "System"];
 
 /** The view that Tab comes to: the one that is shown, else the first. */
 function isStop(view: View, opening: Opening): boolean {
@@ -83,7 +83,7 @@ function Graphs({ opening }: { opening: Opening }) {
       <Check
         text="Shared axes"
         class="entry entry-check catalogue-axes"
-        title="Graphs of one unit have one axis, so that they compare (Y)"
+        title="Same scale for graphs with the same unit (Y)"
         isOn={store.view.value.sharedAxes}
         onChange={(sharedAxes) => store.update({ sharedAxes })}
       />

@@ -23,7 +23,7 @@ function ChipPart({ chip, place }: { chip: PageChip; place: number }) {
         title={`${title}\nClick: ${chip.exclude ? "take it" : "leave it out"} instead`}
         onClick={() => store.turnChip(place)}
       >
-        <span class="filter-field">{`${chip.exclude ? "not " : ""}${fieldTitle(chip.field)}`}</span>
+        <span class="filter-field">{fieldOf(chip)}</span>
         {text}
       </button>
       <IconButton
@@ -34,6 +34,11 @@ function ChipPart({ chip, place }: { chip: PageChip; place: number }) {
       />
     </li>
   );
+}
+
+/** The name of a thread says that it is one. */
+function fieldOf(chip: PageChip): string {
+  return [chip.exclude ? "not" : "", chip.field === "thread" ? "" : fieldTitle(chip.field)].join(" ").trim();
 }
 
 function ModeSwitch() {

@@ -58,9 +58,9 @@ function RangeDisplay() {
       {range !== null && (
         <IconButton
           icon="close"
-          label="Drop the range"
+          label="Clear the range"
           class="quiet range-drop"
-          title="Drop the range (Esc)"
+          title="Clear the range (Esc)"
           onClick={() => store.setRange(null)}
         />
       )}

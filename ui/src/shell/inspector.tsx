@@ -132,15 +132,19 @@ function SliceFacts({ at }: { at: Slice }) {
         <Button text="‹ Previous" title="Previous state ([)" onClick={() => moment.stepInLane(-1)} />
         <Button text="Next ›" title="Next state (])" onClick={() => moment.stepInLane(1)} />
         <Button text="Select it" onClick={() => store.goToRange(at.range)} />
-        <Button text="Wait chain" title="Who ended the wait, and so on to the root (C)" onClick={openChain} />
+        <Button
+          text="Wait chain"
+          title="The thread that ended the wait, and the chain to the root (C)"
+          onClick={openChain}
+        />
         <Button
           text="Critical path"
-          title="Where the time of this thread went, as a lane (P)"
+          title="Time of this thread as a lane: its work and its waits (P)"
           onClick={pathOfFocus}
         />
         <Button
           text="Flame chart"
-          title="What this thread ran and where it waited, frame by frame (O)"
+          title="Stacks of this thread over time, frame by frame (O)"
           onClick={chartOfFocus}
         />
       </div>

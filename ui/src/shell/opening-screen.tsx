@@ -21,7 +21,7 @@ export function OpeningScreen({ trace }: { trace: TraceInfo }) {
         </div>
       )}
       <button type="button" onClick={store.showStart}>
-        Open another meanwhile
+        Open another trace while this one loads
       </button>
     </main>
   );

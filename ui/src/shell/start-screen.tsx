@@ -11,6 +11,7 @@ import { failureOf } from "../state/answer";
 import { dropped } from "../state/page";
 import * as store from "../state/store";
 import type { Failure, Info, TraceInfo } from "../wire";
+import { FolderSection } from "./folder-section";
 import { RecordSection } from "./record-section";
 
 /** Opens, and keeps what went wrong. */
@@ -18,28 +19,30 @@ function useOpening() {
   const [failure, setFailure] = useState<Failure | null>(null);
   const [isBusy, setBusy] = useState(false);
   const [sent, setSent] = useState<number | null>(null);
-  const run = async (ask: Promise<Info>, path?: string) => {
+  const take = async (open: () => Promise<void>) => {
     setFailure(null);
     setBusy(true);
     try {
-      await store.open(ask, path);
+      await open();
     } catch (error) {
       setFailure(failureOf(error));
     }
     setBusy(false);
     setSent(null);
   };
+  const run = (ask: Promise<Info>, path?: string) => take(() => store.open(ask, path));
+  const runAll = (paths: string[]) => take(() => store.openAll(paths));
   const send = (file: File | undefined) => {
     if (file === undefined) return;
     setSent(0);
     void run(api.upload(file, setSent));
   };
-  return { failure, isBusy, sent, run, send };
+  return { failure, isBusy, sent, run, runAll, send };
 }
 
 /** `failed` is what was to be opened last and cannot be: its path is there to be mended. */
 export function StartScreen({ failed }: { failed: TraceInfo | null }) {
-  const { failure, isBusy, sent, run, send } = useOpening();
+  const { failure, isBusy, sent, run, runAll, send } = useOpening();
   useEffect(() => {
     const file = dropped.value;
     dropped.value = null;
@@ -48,12 +51,13 @@ export function StartScreen({ failed }: { failed: TraceInfo | null }) {
   const [path, setPath] = useState(failed?.path ?? "");
   const info = store.info.value;
   const named = store.view.value.trace;
+  const folder = info?.folders[0];
   return (
-    <main class="start">
+    <main class={folder === undefined ? "start" : "start has-folder"}>
       <h1>Open a trace</h1>
       {named !== "" && store.trace.value === null && (
         <p class="start-note">
-          The link is of a trace that is not open here. Open it, and the link shows what it showed.
+          This link belongs to a trace that is not open. Open the trace to see the linked view.
         </p>
       )}
       <form
@@ -65,8 +69,8 @@ export function StartScreen({ failed }: { failed: TraceInfo | null }) {
       >
         <input
           type="text"
-          aria-label="Path of a trace or an extract"
-          placeholder="Path of a trace (.etl, .etl.gz, .zip, .7z, .cab) or an extract on this machine"
+          aria-label="Path of a trace, an extract or a folder"
+          placeholder="Path of a trace (.etl, .zip, .7z, …), an extract or a folder on this machine"
           value={path}
           onInput={(event) => setPath(event.currentTarget.value)}
         />
@@ -75,6 +79,9 @@ export function StartScreen({ failed }: { failed: TraceInfo | null }) {
         </button>
       </form>
       {failure === null && failed?.state.is === "failed" && <Failed failure={failed.state} />}
+      {folder !== undefined && (
+        <FolderSection key={folder} path={folder} isBusy={isBusy} onOpen={(paths) => void runAll(paths)} />
+      )}
       <label class="drop">
         <input type="file" onChange={(event) => send(event.currentTarget.files?.[0])} />
         <Icon name="file" />

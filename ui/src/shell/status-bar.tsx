@@ -21,7 +21,9 @@ function Missing({ opening }: { opening: Opening }) {
       onClick={() => store.setView("health")}
     >
       <Icon name="warning" />{" "}
-      {missing.length === 1 ? shown(missing[0] ?? "") : `${missing.length} things are missing in this trace`}
+      {missing.length === 1
+        ? shown(missing[0] ?? "")
+        : `${missing.length} things are missing from this trace`}
     </button>
   );
 }
@@ -35,7 +37,7 @@ export function StatusBar({ opening }: { opening: Opening }) {
       <span>{opening.processors} processors</span>
       <span>{duration(span(opening.range))}</span>
       <span title={`${count(rows)} rows`}>{shortCount(rows)} rows</span>
-      {opening.is_summary && <span class="status-missing">summary: parts cannot be asked</span>}
+      {opening.is_summary && <span class="status-missing">summary: no time ranges</span>}
       <Missing opening={opening} />
       <span class="status-said" role="status" aria-live="polite">
         {announced.value}

@@ -11,7 +11,7 @@ import * as store from "../state/store";
 import type { Narrowing } from "../state/trail";
 
 /** Names that say by themselves what they are of. */
-const PLAIN: readonly PageField[] = ["process", "process_name", "core"];
+const PLAIN: readonly PageField[] = ["process", "process_name", "thread", "core"];
 
 /** What a step is called. */
 export function stepText(by: Narrowing | null, name: (field: PageField, value: string) => string): string {

@@ -5,7 +5,7 @@ import { api } from "../api";
 import { type ChainLine, readChains } from "../lib/chain-lines";
 import { whole } from "../lib/named-rows";
 import type { Answer, Range, Source } from "../wire";
-import { keyOf, rangeText, rowsOf, type Spell } from "./threads";
+import { keyOf, rangeText, rowsOf, type Spell, THREAD_LABEL } from "./threads";
 import type { Focus } from "./view-state";
 
 export interface Link extends Spell {
@@ -50,7 +50,7 @@ function switchAt({ key, at_ns }: Pick<Focus, "key" | "at_ns">): string {
 
 function insteadOf(cpu: number, key: number, { from_ns, to_ns }: Range): string {
   return (
-    `SELECT * FROM (SELECT c.thread_key, concat(t.tid, ' (', coalesce(p.name, '?'), ' ', p.pid, ')') AS label,\n` +
+    `SELECT * FROM (SELECT c.thread_key, ${THREAD_LABEL} AS label,\n` +
     "    max(c.priority) AS priority, min(c.in_ns) AS from_ns, max(c.in_ns + c.run_ns) AS to_ns,\n" +
     `    sum(least(c.in_ns + c.run_ns, ${to_ns}) - greatest(c.in_ns, ${from_ns})) AS ran_ns\n` +
     "  FROM context_switch c JOIN thread t ON t.thread_key = c.thread_key\n" +

@@ -14,7 +14,7 @@ const not = (one: Chip): Chip => ({ ...one, exclude: true });
 const NAMES: Record<string, string> = {
   "process:10": "bash.exe (3640)",
   "process:6": "NwScanSvc.exe (3376)",
-  "thread:11": "3656 (bash.exe 3640)",
+  "thread:11": "bash.exe (3640) thread 3656",
 };
 const name = (field: Field, value: string) => NAMES[`${field}:${value}`] ?? value;
 

@@ -6,7 +6,7 @@ import { columnOption, isServerChip, type PageChip, type PageField } from "./col
 /** Value of an option for a chip; nothing where it cannot say that. */
 type Value = string | number | null;
 
-/** Names keys as the page prints them: `bash.exe (3640)`, `3656 (bash.exe 3640)`. */
+/** Names keys as the page prints them: `bash.exe (3640)`, `bash.exe (3640) thread 3656`. */
 type NameOf = (field: Field, value: string) => string;
 
 /** Characters that patterns of options give a meaning. */
@@ -28,7 +28,7 @@ function processIds(chip: Chip, name: NameOf): string | null {
 }
 
 function threadIds(chip: Chip, name: NameOf): string[] {
-  return chip.values.map((key) => /^(\d+) \(/.exec(name("thread", key))?.[1] ?? "");
+  return chip.values.map((key) => / thread (\d+)$/.exec(name("thread", key))?.[1] ?? "");
 }
 
 /** The number of an option that takes a single one. */

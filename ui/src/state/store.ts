@@ -283,16 +283,30 @@ export async function refresh(): Promise<void> {
 
 /**
  * Opens something with one of the functions of `api`, and shows how far it is. What is open already is not opened
- * again: then it is the one of this path, else the last one.
+ * again: then it is the one of this path, else the last one. A folder is listed instead.
  */
 export async function open(ask: Promise<Info>, path = ""): Promise<void> {
   const before = info.value?.traces.length ?? 0;
   const next = await ask;
   const last = next.traces.length - 1;
   const known = next.traces.findIndex((one) => one.path === path);
-  pending.value = last < 0 ? null : next.traces.length > before || known < 0 ? last : known;
+  // A folder adds no trace: it is listed on the start screen.
+  if (path !== "" && known < 0 && next.traces.length === before && next.folders.length > 0) {
+    info.value = next;
+    showStart();
+    return;
+  }
+  pending.value = last < 0 ? null : known < 0 ? last : known;
   tookInfo(next);
   void refresh();
+}
+
+/** Opens several, and shows the first of them. */
+export async function openAll(paths: readonly string[]): Promise<void> {
+  const [first = "", ...others] = paths;
+  await open(api.open(first), first);
+  for (const one of others) await api.open(one);
+  if (others.length > 0) await refresh();
 }
 
 /** Reads the address and asks what is open. */

@@ -19,6 +19,9 @@ interface Thread {
   to_ns: number;
 }
 
+/** A thread `t` of a process `p` in a statement, as the server names lanes. */
+export const THREAD_LABEL = "concat(coalesce(p.name, '?'), ' (' || p.pid || ')', ' thread ', t.tid)";
+
 /** Rows of a statement by the names of their columns. */
 export async function rowsOf(trace: number, sql: string, signal: AbortSignal) {
   const [table] = (await api.sql({ trace, sql, limit: 10_000 }, signal)).tables;

@@ -47,7 +47,7 @@ test("a wait was measured, and several in one box were not", () => {
 
 test("what was left out is said", () => {
   const answer = {
-    thread: "8 (a.exe 4)",
+    thread: "a.exe (4) thread 8",
     range: window,
     levels: [],
     from_ns: [],

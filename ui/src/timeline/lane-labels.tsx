@@ -28,6 +28,17 @@ function toolTip(lane: Lane): string {
   return `${shown(lane.label)}${detail}\n${times.join(", ")}\nDouble click: only this`;
 }
 
+/** Where a name is too long for its place, the process gives way and the number of the thread stays. */
+function LaneName({ label }: { label: string }) {
+  const at = label.lastIndexOf(" thread ");
+  if (at <= 0) return <span class="lane-label">{label}</span>;
+  return (
+    <span class="lane-label is-thread">
+      <span>{label.slice(0, at)}</span> <span>{label.slice(at + 1)}</span>
+    </span>
+  );
+}
+
 export function LaneLabels({ of, lanes, pinned, total, first, last, onScroll, onChoose }: Props) {
   const ref = useRef<HTMLDivElement>(null);
   // A new order begins at the top of what there is.
@@ -72,7 +83,7 @@ export function LaneLabels({ of, lanes, pinned, total, first, last, onScroll, on
               onClick={() => onChoose(lane)}
               onDblClick={() => addChip(chip)}
             >
-              <span class="lane-label">{shown(lane.label)}</span>
+              <LaneName label={shown(lane.label)} />
               <span class="lane-time">{duration(lane.running_ns)}</span>
             </button>
           );

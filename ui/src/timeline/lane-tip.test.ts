@@ -7,7 +7,7 @@ import { laneTip } from "./lane-tip";
 const source = { sql: "", command: "", rows_read: 0, took_ms: 0, not_applied: [], notes: [] };
 const lane: Lane = {
   key: 7,
-  label: "4712 (cmd\u202e.exe 4711)",
+  label: "cmd\u202e.exe (4711) thread 4712",
   detail: "",
   process_key: 1,
   running_ns: 0,
@@ -29,7 +29,7 @@ const data: Timeline = {
 
 test("a tip says the shares of its bucket, and never turns its text round", () => {
   assert.deepEqual(laneTip("thread", lane, 0, 1_500_000, data), {
-    title: "4712 (cmd\\u{202e}.exe 4711) · 0.001 s + 1.00 ms",
+    title: "cmd\\u{202e}.exe (4711) thread 4712 · 0.001 s + 1.00 ms",
     rows: [
       ["running", "20.0 %"],
       ["waiting for I/O", "80.0 %"],

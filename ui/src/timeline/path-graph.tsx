@@ -119,7 +119,7 @@ export function PathGraph({ trace }: ViewProps) {
     fit: (ns) => segmentAt(segments, ns)?.range ?? null,
   });
   const thread = segments.find((one) => one.depth === 0)?.thread ?? "";
-  const about = withSpaces(shown(thread)).replace(/ thread /, " ");
+  const about = withSpaces(shown(thread));
   const tops = (path?.sums ?? []).slice(0, 4);
   useEffect(() => {
     if (of !== null) ref.current?.scrollIntoView({ block: "nearest" });

@@ -1,6 +1,7 @@
 // All graphs over time, in the order of the catalogue.
 
 import { createElement } from "preact";
+import { duration } from "../lib/format";
 import { hasRows } from "../lib/opening";
 import { FLAME_CHART_ID, PATH_ID } from "../state/waits";
 import { FLAGS_ID, FlagsGraph } from "../timeline/flags-graph";
@@ -9,6 +10,7 @@ import { LaneGraph, type LanesOf } from "../timeline/lane-graph";
 import type { Style } from "../timeline/model";
 import { PathGraph } from "../timeline/path-graph";
 import { SeriesGraph, type SeriesOf } from "../timeline/series-graph";
+import { SpansGraph, type SpansOf } from "../timeline/spans-graph";
 import type { Opening, SeriesKind } from "../wire";
 import type { Graph } from "./view";
 
@@ -45,6 +47,25 @@ function series(
 const STACKED: Style[] = ["stacked", "lines"];
 const BY_PROCESS = { isProcess: true };
 
+/** Rows of a table that lasted, with the sentence for a trace without any. */
+function spans(
+  id: string,
+  title: string,
+  table: string,
+  sentence: string,
+  more: Omit<SpansOf, "id" | "title" | "table" | "from"> & Partial<SpansOf>,
+): Graph {
+  const of: SpansOf = { id, title, table, from: "start_ns", ...more };
+  const lacks = needs([table], sentence);
+  return { id, title, lacks, Panel: (props) => createElement(SpansGraph, { ...props, of }) };
+}
+
+const DELAY_WORDS: Record<string, string> = {
+  message: "did not retrieve messages",
+  input: "input waited",
+  wait_cursor: "showed the wait cursor",
+};
+
 export const GRAPHS: Graph[] = [
   { id: FLAGS_ID, title: "Moments of findings", lacks: () => null, Panel: FlagsGraph },
   { id: PATH_ID, title: "Critical path", lacks: SWITCHES, Panel: PathGraph },
@@ -57,6 +78,24 @@ export const GRAPHS: Graph[] = [
   lanes({ id: "cores", title: "Cores", kind: "core", row: 14, rows: 8 }, SWITCHES),
   lanes({ id: "processes", title: "Processes", kind: "process", row: 20, rows: 6 }, SWITCHES),
   lanes({ id: "threads", title: "Threads", kind: "thread", row: 20, rows: 8 }, SWITCHES),
+  spans("gc", "Garbage collections", "gc", "No garbage collections of .NET were recorded.", {
+    columns: ["generation", "suspended_ns"],
+    words: ({ generation, suspended_ns }) => {
+      const pause = typeof suspended_ns === "number" ? `, threads paused for ${duration(suspended_ns)}` : "";
+      return `generation ${generation ?? "unknown"}${pause}`;
+    },
+  }),
+  spans("ui-delay", "UI delays", "ui_delay", "No delays of windows were recorded.", {
+    columns: ["kind"],
+    words: ({ kind }) => DELAY_WORDS[String(kind)] ?? String(kind ?? ""),
+  }),
+  spans("focus", "Window in focus", "focus_change", "No changes of the focus were recorded.", {
+    from: "ts_ns",
+    columns: ["level"],
+    words: () => "",
+    // Rows of threads report the same focus again.
+    isBest: ({ level }) => level === "process",
+  }),
   series("disk", "Disk by process", 92, DISK, BY_PROCESS),
   series("disk_busy", "Disk busy", 76, DISK, { id: "disk-busy", styles: ["lines", "stacked"] }),
   series("file", "File by process", 92, FILE, BY_PROCESS),
@@ -71,7 +110,7 @@ export function firstGraphs(opening: Opening): string[] {
     GRAPHS.filter((graph) => ids.includes(graph.id) && graph.lacks(opening) === null).map(({ id }) => id);
   const processors = there(["cpu", "cores", "threads"]);
   // Without processors there is room for what the trace is about instead.
-  const others = there(["disk", "marks", ...(processors.length > 0 ? [] : ["file", "net"])]);
+  const others = there(["disk", "marks", ...(processors.length > 0 ? [] : ["file", "net", "gc"])]);
   const shown = [...processors, ...others];
   return [FLAGS_ID, ...(shown.length > 0 ? shown : ["events"])];
 }

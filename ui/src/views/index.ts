@@ -10,6 +10,7 @@ import { FLAME } from "./flame";
 import { FUNCTIONS } from "./functions";
 import { PROCESS_MODULES } from "./modules";
 import { PROCESSES } from "./processes";
+import { questionViews } from "./question-views";
 import { ANY_TABLE, TABLE_VIEWS } from "./tables";
 import type { View } from "./view";
 import { WAITS } from "./waits";
@@ -20,7 +21,7 @@ export const VIEWS: View[] = [
     id: "overview",
     title: "Overview",
     group: "Overview",
-    sentence: "What the trace is about, on one page",
+    sentence: "Summary of the trace on one page",
     key: "o",
   }),
   COMPARE,
@@ -32,29 +33,15 @@ export const VIEWS: View[] = [
   FUNCTIONS,
   ...TABLE_VIEWS.filter((view) => view.group === "CPU"),
   WAITS,
-  questionView("dpc", {
-    id: "dpc-isr",
-    title: "DPCs and interrupts",
-    group: "CPU",
-    sentence: "Drivers that took processors away from threads",
-  }),
+  ...questionViews("CPU"),
   ...TABLE_VIEWS.filter((view) => view.group === "I/O"),
   DISK_MAP,
-  questionView("mini-filter", {
-    id: "mini-filter",
-    title: "Filter drivers",
-    group: "I/O",
-    sentence: "Time of file operations that drivers in between took",
-  }),
+  ...questionViews("I/O"),
+  ...questionViews("Memory"),
   PROCESSES,
   PROCESS_MODULES,
   ...TABLE_VIEWS.filter((view) => view.group === "Programs"),
-  questionView("syscall", {
-    id: "syscalls",
-    title: "System calls",
-    group: "Programs",
-    sentence: "Calls into the kernel, how long they took and how they ended",
-  }),
+  ...questionViews("Programs"),
   ...TABLE_VIEWS.filter((view) => view.group === "Events"),
   questionView("stats", {
     id: "configuration",
@@ -72,6 +59,7 @@ export const VIEWS: View[] = [
     key: "x",
     isTimeless: true,
   }),
+  ...questionViews("System"),
 ];
 
 export function viewOf(id: string): View | undefined {

@@ -15,7 +15,7 @@ export interface View {
   /** In the catalogue on the left. */
   title: string;
   /** Heading in the catalogue. */
-  group: "Overview" | "CPU" | "I/O" | "Programs" | "Events" | "System";
+  group: "Overview" | "CPU" | "I/O" | "Memory" | "Programs" | "Events" | "System";
   /** What it answers, in one sentence. */
   sentence: string;
   /** Letter behind `g` that goes to it, if it has one. */

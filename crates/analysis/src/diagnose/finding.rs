@@ -206,6 +206,11 @@ impl<'s> Findings<'s> {
             .map(|(name, value)| (name.clone(), in_pattern(value)))
             .collect();
         let of_all = self.with_all_ids(words.clone(), rows);
+        // Which spot fits depends on the first row, and it shows all victims, as the sentence counts them.
+        let in_spot = |name: &str| match words.get(name) {
+            missing @ Some(AnyValue::Missing) => missing,
+            _ => of_all.get(name),
+        };
         let mut evidence = Vec::new();
         for one in &rule.evidence {
             if self.has_rows(one, rows)? {
@@ -245,7 +250,7 @@ impl<'s> Findings<'s> {
             spot: rule
                 .spots
                 .iter()
-                .find_map(|template| spot(template, |name| words.get(name))),
+                .find_map(|template| spot(template, in_spot)),
             why: rule.why.clone(),
             fix: fill(&rule.fix, value),
             not_proved: rule.not_proved.clone(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use etwkit_analysis::diagnose::DiagnoseRequest;
 use etwkit_base::path::name_of;
-use etwkit_engine::{Wanted, named};
+use etwkit_engine::{Wanted, is_folder, named};
 use etwkit_record::{Control, Programs};
 use etwkit_server::{Demo, Limits, Running, Server, ServerOptions};
 use etwkit_terminal::Exit;
@@ -26,10 +26,13 @@ use crate::printer::Printer;
 const LOOK: Duration = Duration::from_millis(100);
 
 pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let files = named(&args.files, Wanted::Answers, false)?;
-    if let Some(number) = args.finding {
+    let files = if let Some(number) = args.finding {
+        let files = named(&args.files, Wanted::Answers, false)?;
         check_finding(number, &files, printer)?;
-    }
+        files
+    } else {
+        shown(&args.files)?
+    };
     let running = start(args, printer)?;
     running.open(&files).map_err(anyhow::Error::msg)?;
     if let Some(note) = running.page_note() {
@@ -59,6 +62,15 @@ pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<
         printer.note(note);
     }
     Ok(Exit::Answered)
+}
+
+/// Returns what the page opens. A folder stays one: the page lists it, however many recordings it has.
+fn shown(words: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let (folders, others): (Vec<PathBuf>, Vec<PathBuf>) =
+        words.iter().cloned().partition(|path| is_folder(path));
+    let files = named(&others, Wanted::Answers, false)?;
+    // The latest folder is shown first.
+    Ok(folders.into_iter().rev().chain(files).collect())
 }
 
 /// Runs the rules as the page does: its numbers are the numbers of `etwkit diagnose`.

@@ -1,4 +1,4 @@
-//! `etwkit view --finding N`: the link that the page begins with.
+//! `etwkit view`: the link that the page begins with, and what it opens.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -64,6 +64,15 @@ fn a_link_names_the_finding_that_the_page_goes_to() {
         );
     }
     assert!(!link(&[&extract], folder.path()).contains("finding"));
+}
+
+#[test]
+fn a_folder_is_listed_by_the_page_even_if_it_is_empty() {
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().join("runs");
+    std::fs::create_dir(&empty).unwrap();
+    let link = link(&[empty.to_str().unwrap()], folder.path());
+    assert!(link.starts_with("http://127.0.0.1:"), "{link}");
 }
 
 #[test]

@@ -45,11 +45,17 @@ pub(super) fn named(session: &Session, of: LaneKind, keys: &[i32]) -> Result<BTr
         .join(", ");
     let sql = match of {
         LaneKind::Core => format!(
-            "SELECT cpu, concat('CPU ', cpu),
-               CASE WHEN efficiency_class IS NOT NULL
-                 THEN concat('efficiency class ', efficiency_class) ELSE '' END,
+            "SELECT c.cpu,
+               concat('CPU ', c.cpu, CASE WHEN k.least = k.most THEN ''
+                 WHEN c.efficiency_class = k.most THEN ' (P-core)'
+                 WHEN c.efficiency_class = k.least THEN ' (E-core)' ELSE '' END),
+               CASE WHEN c.efficiency_class IS NOT NULL
+                 THEN concat('efficiency class ', c.efficiency_class) ELSE '' END,
                CAST(NULL AS BIGINT) AS start_ns, CAST(NULL AS BIGINT) AS stop_ns
-             FROM cpu_core WHERE cpu IN ({list})"
+             FROM cpu_core c CROSS JOIN
+               (SELECT min(efficiency_class) AS least, max(efficiency_class) AS most
+                FROM cpu_core) k
+             WHERE c.cpu IN ({list})"
         ),
         LaneKind::Process => format!(
             "SELECT p.process_key, {}, coalesce(p.command_line, ''), p.start_ns, p.stop_ns

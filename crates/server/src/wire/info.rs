@@ -14,6 +14,8 @@ pub struct Info {
     pub traces: Vec<TraceInfo>,
     /// Traces that were opened before, the latest first.
     pub recent: Vec<Recent>,
+    /// Folders that are open, the latest first.
+    pub folders: Vec<String>,
 }
 
 /// A trace or an extract that is open, or about to be.
@@ -116,12 +118,71 @@ pub struct Recent {
     pub path: String,
 }
 
-/// `POST api/v1/open`: opens one more, and answers with [`Info`]. A file that the page has, and the
+/// `POST api/v1/folder`: lists a folder that is open.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FolderRequest {
+    /// Its path, as [`Info`] has it.
+    pub path: String,
+}
+
+/// The recordings in a folder.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FolderAnswer {
+    /// Name of the folder.
+    pub name: String,
+    /// Its absolute path.
+    pub place: String,
+    /// Folder that contains it; nothing if that one is not open.
+    pub above: Option<String>,
+    /// Its recordings.
+    pub recordings: Vec<FolderRecording>,
+    /// Number of recordings beyond the longest list.
+    pub left_out: u64,
+    /// The folders in it.
+    pub folders: Vec<FolderIn>,
+}
+
+/// A folder in a folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FolderIn {
+    /// Its name.
+    pub name: String,
+    /// Its path.
+    pub path: String,
+}
+
+/// A recording in a folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FolderRecording {
+    /// File name.
+    pub name: String,
+    /// Path that opens it.
+    pub path: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Wall clock at its start, if its head was read: units of 100 ns since 1601, as text.
+    pub start_filetime: Option<String>,
+    /// Name of the machine, which only extracts have in their head.
+    pub computer: Option<String>,
+    /// An extract of it exists. Nothing where its head was not read.
+    pub is_extracted: Option<bool>,
+    /// Missing or damaged parts; nothing if none is known.
+    pub gaps: Option<String>,
+    /// The reason why it cannot be read.
+    pub failure: Option<String>,
+}
+
+/// `POST api/v1/open`: opens one more, and answers with [`Info`]. A folder is listed instead, by
+/// [`FolderRequest`]. A file that the page has, and the
 /// server has not, is sent as the body of `POST api/v1/upload?name=NAME`; `POST api/v1/demo` opens
 /// the demonstration.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct OpenRequest {
-    /// Path of a trace or an extract on the machine of the server.
+    /// Path of a trace, an extract or a folder on the machine of the server.
     pub path: String,
 }

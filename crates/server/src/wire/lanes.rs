@@ -51,7 +51,7 @@ pub struct LanesAnswer {
 pub struct Lane {
     /// Its key, see [`LaneKind`].
     pub key: i32,
-    /// Its label: `CPU 3`, `cmd.exe (4711)`, `4712 (cmd.exe 4711)`.
+    /// Its label: `CPU 3`, `cmd.exe (4711)`, `cmd.exe (4711) thread 4712`.
     pub label: String,
     /// More of it: command line, name of a thread, class of a core.
     pub detail: String,

@@ -23,7 +23,10 @@ pub use explain::{
     ExplainAnswer, ExplainCause, ExplainGroup, ExplainPoint, ExplainRequest, ExplainRun,
 };
 pub use findings::{Cost, Evidence, Finding, FindingsAnswer, FindingsRequest, RuleState, Spot};
-pub use info::{Info, OpenRequest, Opening, Recent, State, TableCount, TopicInfo, TraceInfo};
+pub use info::{
+    FolderAnswer, FolderIn, FolderRecording, FolderRequest, Info, OpenRequest, Opening, Recent,
+    State, TableCount, TopicInfo, TraceInfo,
+};
 pub use lanes::{
     Lane, LaneKind, LanesAnswer, LanesRequest, Moment, MomentRequest, Series, SeriesAnswer,
     SeriesKind, SeriesRequest, Slice, TimelineHeader, TimelineRequest, WAITS,

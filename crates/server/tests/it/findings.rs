@@ -155,6 +155,25 @@ fn shown_at(place: &Place, finding: &Value) -> i64 {
 }
 
 #[test]
+fn the_spot_of_a_finding_shows_all_of_its_victims() {
+    let place = Place::new();
+    let trace = place.folder.path().join("bash.etl");
+    etwkit_synth::find("git-bash")
+        .unwrap()
+        .write(
+            File::create(&trace).unwrap(),
+            &etwkit_synth::Options::default(),
+        )
+        .unwrap();
+    place.open(&trace);
+    let answer = place.answer("findings", &json!({"trace": 0}));
+    let found = of_rule(&answer, "filter-scan").unwrap();
+    let processes = &found["spot"]["chips"][0]["values"];
+    assert!(processes.as_array().unwrap().len() > 1, "{found}");
+    assert!(shown_at(&place, found) >= found["cost_ns"].as_i64().unwrap() * 9 / 10);
+}
+
+#[test]
 fn the_spot_of_a_finding_shows_its_rows() {
     let all = cards::CARDS
         .iter()

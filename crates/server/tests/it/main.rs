@@ -8,6 +8,7 @@
 
 mod explain;
 mod findings;
+mod folder;
 mod frames;
 mod load;
 mod machine;

@@ -215,7 +215,8 @@ fn what_no_thread_did_has_no_name() {
     assert_eq!(missing.len(), 1, "{pivot}");
     assert_eq!(missing[0]["label"], "");
     assert!(
-        rows.iter()
-            .all(|row| row["value"].is_null() || row["label"].as_str().unwrap().contains(" ("))
+        rows.iter().all(
+            |row| row["value"].is_null() || row["label"].as_str().unwrap().contains(" thread ")
+        )
     );
 }

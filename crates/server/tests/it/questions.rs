@@ -262,6 +262,41 @@ fn searches_find_hosts_keys_of_the_registry_and_exceptions() {
 }
 
 #[test]
+fn lanes_of_cores_say_their_kind_where_there_are_several() {
+    let place = Place::with_trace();
+    let hybrid = place.folder.path().join("hybrid.etl");
+    etwkit_synth::find("pe-cores")
+        .unwrap()
+        .write(
+            std::fs::File::create(&hybrid).unwrap(),
+            &etwkit_synth::Options::default(),
+        )
+        .unwrap();
+    place.open(&hybrid);
+    let kinds = |trace: usize| -> std::collections::BTreeSet<String> {
+        let request =
+            json!({"trace": trace, "kind": "core", "selection": whole(), "limit": 64, "offset": 0});
+        let lanes = place.answer("lanes", &request);
+        let labels = lanes["lanes"].as_array().unwrap().iter();
+        let label = |lane: &Value| lane["label"].as_str().unwrap().to_owned();
+        labels
+            .map(label)
+            .map(|label| {
+                label
+                    .trim_start_matches("CPU ")
+                    .trim_start_matches(char::is_numeric)
+                    .to_owned()
+            })
+            .collect()
+    };
+    assert_eq!(
+        kinds(1),
+        [" (E-core)", " (P-core)"].map(str::to_owned).into()
+    );
+    assert_eq!(kinds(0), [String::new()].into());
+}
+
+#[test]
 fn timelines_are_arrow_and_moments_have_stacks() {
     let place = Place::with_trace();
     let range = place.get("info").json()["traces"][0]["opening"]["range"].clone();
@@ -274,7 +309,11 @@ fn timelines_are_arrow_and_moments_have_stacks() {
         .map(|lane| lane["key"].as_i64().unwrap())
         .collect();
     assert!(
-        !keys.is_empty() && lanes["lanes"][0]["label"].as_str().unwrap().ends_with(')'),
+        !keys.is_empty()
+            && lanes["lanes"][0]["label"]
+                .as_str()
+                .unwrap()
+                .contains(" thread "),
         "{lanes}"
     );
     let request = json!({"trace": 0, "kind": "thread", "keys": keys, "range": range, "buckets": 100, "selection": whole()});

@@ -118,6 +118,7 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
 /** Columns that name what a row is about; the command line has them after its numbers. */
 const NAMES = [
   "Process",
+  "Program",
   "Thread",
   "Method",
   "Module",

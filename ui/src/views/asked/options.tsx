@@ -25,8 +25,10 @@ export function OptionsForm({ options, values, onChange }: Props) {
       {options
         .filter((option) => !NOT_HERE.has(option.kind))
         .map((option) => (
-          <label key={option.name} class="option" title={option.sentence}>
-            <span>{option.name.replaceAll(/[-_]/g, " ")}</span>
+          <label key={option.name} class="option">
+            <span>
+              {wordsOf(option)} <small>{option.sentence}</small>
+            </span>
             <Input
               option={option}
               value={values[option.name]}
@@ -38,6 +40,8 @@ export function OptionsForm({ options, values, onChange }: Props) {
   );
 }
 
+const wordsOf = (option: OptionInfo) => option.name.replaceAll(/[-_]/g, " ");
+
 interface InputProps {
   option: OptionInfo;
   value: unknown;
@@ -45,9 +49,12 @@ interface InputProps {
 }
 
 function Input({ option, value, onChange }: InputProps) {
+  // The sentence next to it describes it, and is not its name.
+  const named = { "aria-label": wordsOf(option), "aria-description": option.sentence };
   if (option.kind === "flag") {
     return (
       <input
+        {...named}
         type="checkbox"
         checked={value === true}
         onChange={(event) => onChange(event.currentTarget.checked ? true : null)}
@@ -56,7 +63,11 @@ function Input({ option, value, onChange }: InputProps) {
   }
   if (option.kind === "words") {
     return (
-      <select value={String(value ?? "")} onChange={(event) => onChange(event.currentTarget.value || null)}>
+      <select
+        {...named}
+        value={String(value ?? "")}
+        onChange={(event) => onChange(event.currentTarget.value || null)}
+      >
         <option value="">{option.default ?? ""}</option>
         {option.words.map((word) => (
           <option key={word} value={word}>
@@ -68,6 +79,7 @@ function Input({ option, value, onChange }: InputProps) {
   }
   return (
     <input
+      {...named}
       type="text"
       value={value === undefined ? "" : String(value)}
       placeholder={option.default ?? ""}

@@ -36,7 +36,7 @@ export const COMPARE: View = {
   id: COMPARE_ID,
   title: "Compare",
   group: "Overview",
-  sentence: "Two traces, or two parts of one: which names explain that one takes longer",
+  sentence: "Two traces, or two parts of one: the processes, tags and files that make one longer",
   key: "v",
   lacks: () => null,
   Panel: ComparePanel,

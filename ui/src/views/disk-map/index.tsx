@@ -27,7 +27,7 @@ export const DISK_MAP: View = {
   id: "disk-map",
   title: "Disk by position",
   group: "I/O",
-  sentence: "Where on a disk programs read and wrote over time, and how much each of them did",
+  sentence: "Positions on a disk that programs read and wrote over time, and the bytes of each process",
   key: "y",
   lacks: (opening) => (hasRows(opening, "disk_io") ? null : nothingOf("disk_io")),
   Panel: DiskMapPanel,
@@ -84,6 +84,6 @@ function DiskMapPanel({ trace, opening }: ViewProps) {
 
 function withoutText(number: number): string {
   return number === 1
-    ? "One operation, as flushes are, has no position."
-    : `${count(number)} operations, as flushes are, have no position.`;
+    ? "1 operation (a flush) has no disk position."
+    : `${count(number)} operations (flushes) have no disk position.`;
 }

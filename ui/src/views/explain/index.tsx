@@ -21,7 +21,7 @@ export const EXPLAIN: View = {
   id: "explain",
   title: "Explain",
   group: "Overview",
-  sentence: "What the slow ones of the open traces have in common",
+  sentence: "Causes that the slow ones of the open traces have in common",
   isTimeless: true,
   isOfSeveral: true,
   lacks: () => lacksRuns(tracesOf()),

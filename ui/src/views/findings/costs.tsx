@@ -1,10 +1,12 @@
 // The largest costs of a trace in which no rule found a cause: where to look first.
 
 import { Button } from "../../components/button";
-import { percent } from "../../lib/format";
+import { counted, percent } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { goToEvidence } from "../../state/go-to-spot";
+import * as store from "../../state/store";
 import type { Cost, Opening } from "../../wire";
+import { TABLE_SPECS } from "../tables/table-specs";
 
 export function LargestCosts({ costs, opening }: { costs: Cost[]; opening: Opening }) {
   return (
@@ -16,7 +18,7 @@ export function LargestCosts({ costs, opening }: { costs: Cost[]; opening: Openi
       <ul>
         {costs.map((cost) => (
           <li key={cost.kind}>
-            {shown(cost.sentence)} {cost.share !== null && <span class="muted">{percent(cost.share)}</span>}{" "}
+            {shown(cost.sentence)} {cost.share !== null && <span class="muted">{shareOf(cost)}</span>}{" "}
             {cost.evidence.length > 0 && (
               <Button
                 text="Show"
@@ -25,6 +27,43 @@ export function LargestCosts({ costs, opening }: { costs: Cost[]; opening: Openi
                 onClick={() => goToEvidence(cost.evidence, opening)}
               />
             )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Several processors compute at once: their time is no share of that of the recording. */
+function shareOf({ kind, share }: Cost): string {
+  if (kind === "processor") return `${(share ?? 0).toFixed(2)} processors on average`;
+  return `${percent(share ?? 0)} of the recording`;
+}
+
+/** Most tables that are named. */
+const MOST = 5;
+
+/** What a trace without processors and disks is about: its largest tables, each with the view that shows it. */
+export function LargestTables({ opening }: { opening: Opening }) {
+  const tables = TABLE_SPECS.flatMap((view) => {
+    const rows = opening.tables.find((one) => one.name === view.table)?.rows ?? 0;
+    return rows > 0 ? [{ view, rows }] : [];
+  });
+  tables.sort((a, b) => b.rows - a.rows);
+  if (tables.length === 0) return null;
+  return (
+    <section class="costs" aria-label="Largest tables">
+      <h3>Contents of the trace</h3>
+      <ul>
+        {tables.slice(0, MOST).map(({ view, rows }) => (
+          <li key={view.id}>
+            {view.title}, {counted(rows, "row")}{" "}
+            <Button
+              text="Show"
+              class="finding-go"
+              aria-label={`Show ${view.title}`}
+              onClick={() => store.setView(view.id)}
+            />
           </li>
         ))}
       </ul>

@@ -47,13 +47,13 @@ export function FindingDetails({ finding }: { finding: Finding }) {
           </dd>
         </div>
       )}
-      <Lines label="Waits in the longest" lines={chain}>
+      <Lines label="Wait chain" lines={chain}>
         {/* The way to the links that can be walked. */}
         {wait !== null && (
           <Button text="Walk this chain" onClick={() => openChainAt(wait, finding.longest_ns ?? 0)} />
         )}
       </Lines>
-      <Lines label="Stack of the longest" lines={[...stack.slice(0, FRAMES), ...more]} />
+      <Lines label="Stack of the longest piece" lines={[...stack.slice(0, FRAMES), ...more]} />
     </dl>
   );
 }

@@ -18,7 +18,7 @@ export function GoButton({ finding, opening, isMain = false }: Props) {
       class={isMain ? "finding-go is-main" : "finding-go"}
       // Screen readers distinguish buttons of one name by what they go to.
       aria-label={`Show it in the trace: ${shown(finding.culprit)}, finding ${finding.number}`}
-      title="Selects its part of the trace, and opens the view that shows it; back leads here again"
+      title="Selects its part of the trace and opens the view that shows it. Back returns here."
       onClick={() => goToSpot(finding, opening)}
     >
       {isMain ? "Show it in the trace" : "Show"}

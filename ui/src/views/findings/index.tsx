@@ -11,7 +11,7 @@ import * as store from "../../state/store";
 import type { Finding, FindingsAnswer } from "../../wire";
 import { NotHere, SourceLine, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
-import { LargestCosts } from "./costs";
+import { LargestCosts, LargestTables } from "./costs";
 import { FindingDetails } from "./details";
 import { GoButton } from "./go";
 import { FindingTable, idOf } from "./table";
@@ -21,7 +21,7 @@ export const FINDINGS: View = {
   id: "findings",
   title: "Findings",
   group: "Overview",
-  sentence: "What made it slow, the costliest first",
+  sentence: "Causes of slowness, the costliest first",
   key: "r",
   lacks: () => null,
   Panel: FindingsPanel,
@@ -63,10 +63,10 @@ function Asking() {
   return (
     <div class="findings-body">
       <p class="finding-lead is-asking" role="status">
-        Asking the rules what made it slow…
+        Checking the rules…
       </p>
       <p class="finding-cost">
-        <progress aria-label="Asking the rules" /> <span aria-hidden="true">{seconds} s</span>
+        <progress aria-label="Checking the rules" /> <span aria-hidden="true">{seconds} s</span>
       </p>
     </div>
   );
@@ -99,6 +99,7 @@ function Answered({ answer, ...props }: ViewProps & { answer: FindingsAnswer }) 
           />
         )}
         {answer.costs.length > 0 && <LargestCosts costs={answer.costs} opening={props.opening} />}
+        {answer.costs.length === 0 && first === undefined && <LargestTables opening={props.opening} />}
         <RulesAsked rules={answer.rules} isOpen={first === undefined} />
       </section>
       <SourceLine source={answer.source} />
@@ -137,8 +138,8 @@ function Lead({ finding, answer, opening }: LeadProps) {
       <>
         <p class="finding-lead">No cause of slowness was found</p>
         <p class="finding-cost">
-          {counted(asked, "rule")} had what {asked === 1 ? "it needs" : "they need"}
-          {answer.findings.length > 0 ? "; what follows is only to be known" : ""}
+          {counted(asked, "rule")} could be checked
+          {answer.findings.length > 0 ? "; the notes below are for information" : ""}
         </p>
       </>
     );

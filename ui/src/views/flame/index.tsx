@@ -27,7 +27,7 @@ export const FLAME: View = {
   id: "flame",
   title: "Flame graph",
   group: "CPU",
-  sentence: "Which code took the time, as a picture or a call tree, by process or stack tag",
+  sentence: "Code that took the time, as a picture or a call tree, by process or stack tag",
   key: "f",
   lacks: (opening) => (weightsOf(opening).length > 0 ? null : nothingOf("cpu_sample")),
   Panel: FlamePanel,
@@ -145,7 +145,7 @@ export function methodEntries(name: string, focus: (name: string) => void): Menu
 /** What the picture shows and leaves out, in words. */
 function remarkOf(answer: FlameAnswer, zoom: number, { find, look }: FlameSettings): string {
   const root = answer.nodes[0];
-  if (!root || root.total === 0) return "Nothing of it in this selection.";
+  if (!root || root.total === 0) return "Nothing in this selection.";
   const parts = [`${inUnit(root.total, answer.unit)} in ${counted(root.count, "row")}`];
   if (answer.without_stack > 0) parts.push(`${inUnit(answer.without_stack, answer.unit)} without a stack`);
   const out = leftOutBelow(answer.nodes)[look === "graph" ? zoom : 0] ?? 0;

@@ -45,7 +45,7 @@ export function CallTree(props: Props) {
         { id: "frame", title: "Frame" },
         numberColumn("total", title, 110, "Of all stacks that go through the frame"),
         numberColumn("own", "Exclusive", 110, "Of stacks that end in the frame"),
-        numberColumn("count", "Rows", 90, "How many rows go through the frame"),
+        numberColumn("count", "Rows", 90, "Rows whose stacks go through the frame"),
       ]}
       arranged={arranged}
       onArrange={onArrange}

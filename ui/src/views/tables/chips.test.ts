@@ -21,7 +21,7 @@ test("a cell is a filter of the key next to it, of its field, or of its column",
     column("readying_thread", "text"),
     column("stack", "text"),
   ];
-  const answer = { columns, rows: [[5, "a.exe (12)", "C:\\x", "read", 9, "7 (b.exe 1)", "m!f"]] };
+  const answer = { columns, rows: [[5, "a.exe (12)", "C:\\x", "read", 9, "b.exe (1) thread 7", "m!f"]] };
   const fields = columns.map((_, at) => {
     const chip = chipOfCell("file_io", answer, 0, at);
     return chip === null ? null : `${chip.field}=${chip.values}`;

@@ -36,7 +36,7 @@ export function ChainPanel({ trace, of, answered, onList }: Props) {
         {tid >= 0 && (
           <Button
             text="Critical path as a lane"
-            title="Where the time of the thread went, above the other lanes (P)"
+            title="Time of the thread as a lane above the others (P)"
             onClick={() => showPath(of, tid)}
           />
         )}

@@ -26,7 +26,7 @@ export const WAITS: View = {
   id: WAITS_ID,
   title: "Waits",
   group: "CPU",
-  sentence: "Waits of threads: who ended one, why that thread was late, and so on to the root",
+  sentence: "Longest waits, the thread that ended each, and the chain of waits to the root",
   key: "h",
   lacks: (opening) => (hasRows(opening, "context_switch") ? null : nothingOf("context_switch")),
   Panel: WaitsPanel,
