@@ -1,6 +1,6 @@
 //! Lists of the recordings in open folders.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use etwkit_base::path::name_of;
@@ -42,7 +42,7 @@ pub(crate) fn folder(call: &Call<'_>, request: &FolderRequest) -> Result<FolderA
         above: above.map(|above| above.display().to_string()),
         recordings: listed.map(recording).collect(),
         left_out: left_out as u64,
-        folders: listing.folders.into_iter().map(folder_in).collect(),
+        folders: listing.folders.iter().map(|path| folder_in(path)).collect(),
     })
 }
 
@@ -71,9 +71,9 @@ fn recording(listed: Listed) -> FolderRecording {
     }
 }
 
-fn folder_in(path: PathBuf) -> FolderIn {
+fn folder_in(path: &Path) -> FolderIn {
     FolderIn {
-        name: name_of(&path),
+        name: name_of(path),
         path: path.display().to_string(),
     }
 }

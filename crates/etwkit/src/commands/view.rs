@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use etwkit_analysis::diagnose::DiagnoseRequest;
 use etwkit_base::path::name_of;
 use etwkit_engine::{Wanted, is_folder, named};
+use etwkit_lake::is_lake;
 use etwkit_record::{Control, Programs};
 use etwkit_server::{Demo, Limits, Running, Server, ServerOptions};
 use etwkit_terminal::Exit;
@@ -66,6 +67,15 @@ pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<
 
 /// Returns what the page opens. A folder stays one: the page lists it, however many recordings it has.
 fn shown(words: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    if let Some(lake) = words.iter().find(|path| is_lake(path)) {
+        return Err(advised(
+            format!(
+                "the page does not open the runs of a lake: {}",
+                lake.display()
+            ),
+            "open the trace or the extract of a run; `etwkit dump` and `etwkit diagnose` take LAKE#RUN",
+        ));
+    }
     let (folders, others): (Vec<PathBuf>, Vec<PathBuf>) =
         words.iter().cloned().partition(|path| is_folder(path));
     let files = named(&others, Wanted::Answers, false)?;

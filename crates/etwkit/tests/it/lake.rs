@@ -394,3 +394,19 @@ fn others_read_a_lake_and_their_checkpoints_are_read() {
     let checked = run(&["lake", "check", text(&lake)]);
     assert_eq!(checked.exit, Exit::Answered, "{}", checked.err);
 }
+
+#[test]
+fn the_page_refuses_a_lake() {
+    let folder = tempfile::tempdir().unwrap();
+    let lake = folder.path().join("lake");
+    assert_eq!(run(&["lake", "init", text(&lake)]).exit, Exit::Answered);
+    let refused = run(&["view", "--no-open", text(&lake)]);
+    assert_eq!(refused.exit, Exit::Error);
+    assert!(
+        refused
+            .err
+            .contains("the page does not open the runs of a lake"),
+        "{}",
+        refused.err
+    );
+}
