@@ -358,6 +358,28 @@ fn a_delay_is_due_to_others_as_long_as_no_processor_is_idle() {
     }
 }
 
+/// A program that is ready for 18 ms before each of its turns: no delay is long, but of 38 ms it gets 20.
+#[test]
+fn many_short_delays_are_noticed_by_their_share() {
+    for (turn_ms, cost) in [(20_i64, Some(2160 * MS)), (60, None)] {
+        let mut machine = Machine::new(&["hog.exe", "slow.exe"], 10_000 * MS);
+        for number in 0_i64..120 {
+            let from = number * (18 + turn_ms) * MS;
+            let turn = from + 18 * MS;
+            let mut hog = first(1, from, turn);
+            hog.0.cpu = Some(0);
+            let mut late = off(2, from).preempted().ran(turn, turn + turn_ms * MS);
+            late.0.cpu = Some(0);
+            late.0.priority = Some(8);
+            late.0.instead_thread_key = Some(1);
+            late.0.instead_priority = Some(8);
+            machine.add(hog).add(late);
+        }
+        let expected = Vec::from_iter(cost.map(Some));
+        assert_eq!(costs(&machine, "busy-processors"), expected, "{turn_ms} ms");
+    }
+}
+
 /// Costs of what a rule finds.
 fn costs(machine: &Machine, rule: &str) -> Vec<Option<i64>> {
     let found = found(machine, rule);
@@ -705,4 +727,90 @@ fn the_total_of_a_queue_is_that_of_all_its_processes() {
     };
     assert_eq!((one.cost_ns, one.count), (Some(480 * MS), Some(40)));
     assert_eq!(one.victims, "a.exe (4) 240 ms, b.exe (8) 240 ms");
+}
+
+/// Two waits for a critical section: a lock that is held for so long is noticed, however few wait.
+#[test]
+fn one_long_wait_for_a_lock_is_enough() {
+    for (length_ms, cost) in [(250_i64, Some(500 * MS)), (150, None)] {
+        let mut machine = Machine::new(&["a.exe", "a.exe"], 10_000 * MS);
+        let lock = machine.stack(&["ntdll.dll!RtlEnterCriticalSection", "a.exe!Load"]);
+        for number in 0_i64..2 {
+            let from = number * 4000 * MS;
+            let to = from + length_ms * MS;
+            machine.add(off(1, from).readied(to, 2).ran(to, to + MS).in_stack(lock));
+        }
+        let expected = Vec::from_iter(cost.map(Some));
+        assert_eq!(costs(&machine, "lock-convoy"), expected, "{length_ms} ms");
+    }
+}
+
+/// A thread that starts has no function of the program below the lock of the loader.
+#[test]
+fn the_lock_of_the_loader_has_a_name() {
+    let mut machine = Machine::new(&["a.exe", "a.exe"], 10_000 * MS);
+    let lock = machine.stack(&[
+        "ntdll.dll!RtlEnterCriticalSection",
+        "ntdll.dll!LdrpAcquireLoaderLock",
+        "ntdll.dll!LdrpInitializeThread",
+    ]);
+    let wait = off(1, 0).readied(900 * MS, 2);
+    machine.add(wait.ran(900 * MS, 901 * MS).in_stack(lock));
+    let found = found(&machine, "lock-convoy");
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        (one.culprit.as_str(), one.cost_ns),
+        ("ntdll.dll!LdrpAcquireLoaderLock", Some(900 * MS))
+    );
+}
+
+/// The thread of a service that answers a call has a low priority and gets no processor.
+#[test]
+fn a_server_of_low_priority_holds_up_its_client() {
+    // 17: the answer of a server; 15: the next request of a queue.
+    for (reason, cost) in [(17, Some(205 * MS)), (15, None)] {
+        let mut machine = Machine::new(&["client.exe", "service.exe", "mid.exe"], 1000 * MS);
+        let mut starved = off(2, 100 * MS).preempted().ran(300 * MS, 310 * MS);
+        starved.0.priority = Some(4);
+        starved.0.instead_thread_key = Some(3);
+        machine.add(starved);
+        let mut call = off(1, 100 * MS)
+            .readied(305 * MS, 2)
+            .ran(305 * MS, 306 * MS)
+            .reason(reason);
+        call.0.priority = Some(9);
+        machine.add(call);
+        let expected = Vec::from_iter(cost.map(Some));
+        assert_eq!(costs(&machine, "priority-inversion"), expected, "{reason}");
+    }
+}
+
+#[test]
+fn a_loop_that_sleeps_for_no_time_keeps_its_processor() {
+    let mut machine = looping();
+    let sleeps = machine.stack(&[
+        "ntoskrnl.exe!NtDelayExecution",
+        "ntdll.dll!NtDelayExecution",
+        "KernelBase.dll!SleepEx",
+        "spin.exe!Work",
+    ]);
+    for sample in &mut machine.samples {
+        sample.stack_id = sleeps;
+    }
+    machine.add(late(2));
+    let found = loops(&machine);
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        (one.culprit.as_str(), one.process.as_deref(), one.cost_ns),
+        ("spin.exe (4)", Some("late.exe"), Some(50 * MS))
+    );
+    assert_eq!(
+        one.sentence,
+        "late.exe (8) lost 50.0 ms of processors to threads of spin.exe (4) that waited in a loop \
+         (Sleep), which took 2.00 s of CPU in all"
+    );
 }
