@@ -13,7 +13,7 @@
 -- spot: disk --process {pid}
 -- param min_single_ms: float = 100 – for one read or write: a disk that spins takes less than 30
 -- param min_flush_ms: float = 5 – for one flush: a disk with a protected cache takes less than 1
--- param min_total_ms: float = 250 – a smaller total goes unnoticed
+-- param min_total_ms: float = 500 – a smaller total goes unnoticed, and a disk that has slept answers late once
 -- param min_flush_percent: float = 10 – of the time from the first to the last flush of a program
 WITH requests AS (
   SELECT i.*, i.complete_ns - i.service_ns AS from_ns, i.complete_ns AS to_ns, i.kind = 'flush' AS is_flush

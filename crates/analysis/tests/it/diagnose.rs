@@ -971,17 +971,17 @@ fn threads_take_turns_while_a_processor_is_parked() {
     }
 }
 
-/// Three requests, which the disk began 50 ms after they were sent.
+/// Six requests, which the disk began 50 ms after they were sent.
 #[test]
 fn a_disk_is_slow_if_it_takes_long_for_a_request() {
     for (kind, service_ms, every_ms, cost) in [
-        ("read", 150_i64, 1000_i64, Some(450 * MS)),
+        ("read", 150_i64, 1000_i64, Some(900 * MS)),
         ("read", 60, 1000, None),
         // Flushes of that length count, if the program does hardly anything else.
-        ("flush", 90, 200, Some(270 * MS)),
+        ("flush", 90, 200, Some(540 * MS)),
         ("flush", 90, 2000, None),
     ] {
-        let mut machine = Machine::new(&["System", "a.exe"], 10_000 * MS);
+        let mut machine = Machine::new(&["System", "a.exe"], 20_000 * MS);
         let request = |number: i64| {
             let init_ns = number * every_ms * MS;
             DiskIo {
@@ -997,7 +997,7 @@ fn a_disk_is_slow_if_it_takes_long_for_a_request() {
                 ..DiskIo::default()
             }
         };
-        machine.transfers = (0..3).map(request).collect();
+        machine.transfers = (0..6).map(request).collect();
         let expected = Vec::from_iter(cost.map(Some));
         let case = format!("{kind} of {service_ms} ms every {every_ms} ms");
         assert_eq!(costs(&machine, "slow-disk"), expected, "{case}");
@@ -1102,5 +1102,31 @@ fn a_share_is_waited_for_while_a_file_opens_or_is_read() {
         let expected = Vec::from_iter(cost.map(Some));
         let case = format!("{kind} of {path}, {end_ns:?}");
         assert_eq!(costs(&machine, "network-share"), expected, "{case}");
+    }
+}
+
+/// 110 waits of 1.5 ms for a filter driver: every 25 ms they are 6 % of the time, every 40 ms less than 4 %.
+#[test]
+fn many_short_waits_for_a_filter_are_noticed_by_their_share() {
+    for (every_ms, cost) in [(25_i64, Some(165 * MS)), (40, None)] {
+        let mut machine = Machine::new(&["a.exe", "scan.exe"], 10_000 * MS);
+        let asks = machine.stack(&[
+            "fltmgr.sys!FltSendMessage",
+            "guard.sys!PreCreate",
+            "fltmgr.sys!FltpPerformPreCallbacks",
+            "ntdll.dll!NtCreateFile",
+            "a.exe!Open",
+        ]);
+        for number in 0_i64..110 {
+            let from = number * every_ms * MS;
+            let to = from + 3 * MS / 2;
+            machine.add(off(1, from).readied(to, 2).ran(to, to + MS).in_stack(asks));
+        }
+        let expected = Vec::from_iter(cost.map(Some));
+        assert_eq!(
+            costs(&machine, "filter-scan"),
+            expected,
+            "every {every_ms} ms"
+        );
     }
 }
