@@ -27,7 +27,9 @@ WITH hits AS (
   GROUP BY process_key, thread_key, stack_id
 ), suspects AS ( -- stacks that have a runtime of OpenMP, a yield or a sleep in them: a thread that sleeps has no samples
   SELECT stack_id,
-    stack_contains(stack_id, '*!*NtYieldExecution*;*!SwitchToThread*;*!NtDelayExecution*') AS yields,
+    -- What the recording of a call costs is no loop.
+    stack_contains(stack_id, '*!*NtYieldExecution*;*!SwitchToThread*;*!NtDelayExecution*')
+      AND NOT stack_contains(stack_id, '*!PerfInfoLogSysCall*') AS yields,
     stack_contains(stack_id, '*!NtDelayExecution*') AS sleeps
   FROM (SELECT DISTINCT stack_id FROM hits)
   WHERE stack_contains(stack_id, 'libiomp5*;libomp*;vcomp*;libgomp*;*!__kmp_*;*!gomp_*;*!*NtYieldExecution*;*!SwitchToThread*;*!NtDelayExecution*')
@@ -88,7 +90,8 @@ WITH hits AS (
     CASE WHEN x.ts_ns - x.weight_ns <= max(x.ts_ns) OVER (PARTITION BY s.process_key ORDER BY x.ts_ns - x.weight_ns, x.ts_ns
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) THEN 0 ELSE 1 END AS is_new
   FROM spinners s JOIN cpu_sample x ON x.process_key = s.process_key JOIN loops l ON l.stack_id = x.stack_id
-  WHERE s.share >= $min_alone_percent AND (l.is_openmp OR l.yields) AND NOT x.is_idle AND NOT x.is_dpc_isr
+  -- A thread that sleeps lets others run: it wastes only what others lose.
+  WHERE s.share >= $min_alone_percent AND (l.is_openmp OR l.yields AND NOT l.sleeps) AND NOT x.is_idle AND NOT x.is_dpc_isr
 ), wasters AS (
   SELECT process_key, union_duration(from_ns, to_ns) AS cost_ns FROM wasted
   GROUP BY process_key

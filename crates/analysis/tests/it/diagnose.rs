@@ -790,6 +790,7 @@ fn a_server_of_low_priority_holds_up_its_client() {
     }
 }
 
+/// What others lose to a loop of sleeps counts, and nothing else: a thread that sleeps lets others run.
 #[test]
 fn a_loop_that_sleeps_for_no_time_keeps_its_processor() {
     let mut machine = looping();
@@ -802,18 +803,20 @@ fn a_loop_that_sleeps_for_no_time_keeps_its_processor() {
     for sample in &mut machine.samples {
         sample.stack_id = sleeps;
     }
-    machine.add(late(2));
+    let mut late = off(2, 100 * MS).preempted().ran(250 * MS, 260 * MS);
+    late.0.priority = Some(8);
+    machine.add(late);
     let found = loops(&machine);
     let [one] = &found[..] else {
         panic!("{found:?}")
     };
     assert_eq!(
         (one.culprit.as_str(), one.process.as_deref(), one.cost_ns),
-        ("spin.exe (4)", Some("late.exe"), Some(50 * MS))
+        ("spin.exe (4)", Some("late.exe"), Some(150 * MS))
     );
     assert_eq!(
         one.sentence,
-        "late.exe (8) lost 50.0 ms of processors to threads of spin.exe (4) that waited in a loop \
+        "late.exe (8) lost 150 ms of processors to threads of spin.exe (4) that waited in a loop \
          (Sleep), which took 2.00 s of CPU in all"
     );
 }
