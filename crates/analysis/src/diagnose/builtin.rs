@@ -53,6 +53,7 @@ const TEXTS: &[(&str, &str)] = rules![
     "slow-disk",
     "retransmits",
     "pool-starvation",
+    "write-throttle",
 ];
 
 // A rule without a title or sentence is skipped rather than a panic; a test below keeps that from happening.

@@ -1133,3 +1133,22 @@ fn many_short_waits_for_a_filter_are_noticed_by_their_share() {
         );
     }
 }
+
+/// Twelve waits of 20 ms in a write, as long as the cache has too much data, or for the disk.
+#[test]
+fn writers_wait_for_a_cache_that_is_full() {
+    for (waits_in, cost) in [
+        ("ntoskrnl.exe!CcCanIWrite", Some(240 * MS)),
+        ("ntoskrnl.exe!CcFlushCache", None),
+    ] {
+        let mut machine = Machine::new(&["a.exe", "System"], 10_000 * MS);
+        let write = machine.stack(&[waits_in, "ntoskrnl.exe!NtWriteFile", "a.exe!Store"]);
+        for number in 0_i64..12 {
+            let from = number * 100 * MS;
+            let wait = off(1, from).readied_by_dpc(from + 20 * MS, 2);
+            machine.add(wait.ran(from + 20 * MS, from + 21 * MS).in_stack(write));
+        }
+        let expected = Vec::from_iter(cost.map(Some));
+        assert_eq!(costs(&machine, "write-throttle"), expected, "{waits_in}");
+    }
+}
