@@ -14,19 +14,27 @@
 -- param min_total_ms: float = 250 – a smaller total goes unnoticed
 -- param min_share_percent: float = 20 – of the time in which the program wanted a processor
 -- param min_parked_percent: float = 90 – of a delay, in which at least one processor was parked
+-- param slot_ms: int = 100 – times are compared only within slots of this length, which is faster
 WITH parking AS ( -- times in which Windows really avoided a processor
   SELECT cpu, start_ns, stop_ns FROM cpu_parking WHERE kind <> 'soft'
 ), late AS (
   SELECT w.process_key, w.thread_key, w.stack_id, w.in_ns - w.ready_ns AS from_ns, w.in_ns AS to_ns, w.ready_ns
   FROM context_switch w JOIN process p ON p.process_key = w.process_key
   WHERE w.ready_ns >= $min_single_us * 1000 AND w.in_ns IS NOT NULL AND p.pid NOT IN (0, 4) AND (SELECT count(*) FROM parking) > 0
-), spared AS (
-  SELECT l.thread_key, l.from_ns, union_duration(greatest(l.from_ns, k.start_ns), least(l.to_ns, k.stop_ns)) AS parked_ns,
-    count(DISTINCT k.cpu) AS parked
-  FROM late l JOIN parking k ON k.start_ns < l.to_ns AND k.stop_ns > l.from_ns
-  GROUP BY l.thread_key, l.from_ns
+), asked AS ( -- of programs that were late for long enough in all
+  SELECT * FROM late WHERE process_key IN (
+    SELECT process_key FROM late GROUP BY process_key HAVING union_duration(from_ns, to_ns) >= $min_total_ms * 1000000)
+), slots_asked AS (
+  SELECT *, unnest(range(from_ns / ($slot_ms * 1000000), to_ns / ($slot_ms * 1000000) + 1)) AS slot FROM asked
+), slots_parked AS (
+  SELECT *, unnest(range(start_ns / ($slot_ms * 1000000), stop_ns / ($slot_ms * 1000000) + 1)) AS slot FROM parking
+), spared AS ( -- of each delay, in which part of it a processor was parked
+  SELECT a.thread_key, a.from_ns, count(DISTINCT k.cpu) AS parked,
+    union_duration(greatest(a.from_ns, k.start_ns, a.slot * $slot_ms * 1000000), least(a.to_ns, k.stop_ns, (a.slot + 1) * $slot_ms * 1000000)) AS parked_ns
+  FROM slots_asked a JOIN slots_parked k ON k.slot = a.slot AND k.start_ns < a.to_ns AND k.stop_ns > a.from_ns
+  GROUP BY a.thread_key, a.from_ns
 ), delays AS (
-  SELECT l.*, s.parked FROM late l JOIN spared s ON s.thread_key = l.thread_key AND s.from_ns = l.from_ns
+  SELECT l.*, s.parked FROM asked l JOIN spared s ON s.thread_key = l.thread_key AND s.from_ns = l.from_ns
   WHERE s.parked_ns >= $min_parked_percent / 100 * l.ready_ns
 ), ran AS (
   SELECT process_key, sum(run_ns) AS run_ns FROM context_switch
