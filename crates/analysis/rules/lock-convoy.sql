@@ -20,7 +20,7 @@
 -- param min_count: int = 20 – fewer waits do not make a queue
 -- param min_share_percent: float = 2 – of the time from the first wait to the last one, in which at least one thread waits
 -- param min_long_ms: float = 200 – of one wait for a critical section or a slim lock, which is meant to be held for microseconds: a
---   person notices it, however few wait
+--   person notices it, however few wait. One thread alone does not queue
 WITH blocked AS (
   SELECT process_key, thread_key, stack_id, last_out_ns AS from_ns, coalesce(in_ns, readied_ns) AS to_ns, wait_ns, false AS is_mutex
   FROM context_switch
@@ -50,7 +50,7 @@ WITH blocked AS (
   FROM waits GROUP BY culprit, process_key
   HAVING union_duration(from_ns, to_ns) >= $min_total_ms * 1000000
     AND (count(*) >= $min_count AND union_duration(from_ns, to_ns) >= (max(to_ns) - min(from_ns)) * $min_share_percent / 100
-      OR max(CASE WHEN is_mutex THEN 0 ELSE wait_ns END) >= $min_long_ms * 1000000)
+      OR max(CASE WHEN is_mutex THEN 0 ELSE wait_ns END) >= $min_long_ms * 1000000 AND count(DISTINCT thread_key) > 1)
 ), totals AS ( -- processes of one program can queue at the same place
   SELECT w.culprit, union_duration(w.from_ns, w.to_ns) AS total_ns, count(*) AS count, max(w.wait_ns) AS longest_ns,
     count(DISTINCT w.thread_key) AS threads,

@@ -732,33 +732,40 @@ fn the_total_of_a_queue_is_that_of_all_its_processes() {
     assert_eq!(one.victims, "a.exe (4) 240 ms, b.exe (8) 240 ms");
 }
 
-/// Two waits for a critical section: a lock that is held for so long is noticed, however few wait.
+/// Two waits for a critical section, of a thread each or both of one: a lock that is held for so long is
+/// noticed, however few wait, but one thread is no queue.
 #[test]
 fn one_long_wait_for_a_lock_is_enough() {
-    for (length_ms, cost) in [(250_i64, Some(500 * MS)), (150, None)] {
-        let mut machine = Machine::new(&["a.exe", "a.exe"], 10_000 * MS);
+    for (length_ms, threads, cost) in [(250_i64, 2, Some(500 * MS)), (150, 2, None), (250, 1, None)]
+    {
+        let mut machine = Machine::new(&["a.exe", "a.exe", "a.exe"], 10_000 * MS);
         let lock = machine.stack(&["ntdll.dll!RtlEnterCriticalSection", "a.exe!Load"]);
         for number in 0_i64..2 {
             let from = number * 4000 * MS;
             let to = from + length_ms * MS;
-            machine.add(off(1, from).readied(to, 2).ran(to, to + MS).in_stack(lock));
+            let thread = 1 + i32::try_from(number).unwrap() % threads;
+            let wait = off(thread, from).readied(to, 3);
+            machine.add(wait.ran(to, to + MS).in_stack(lock));
         }
         let expected = Vec::from_iter(cost.map(Some));
-        assert_eq!(costs(&machine, "lock-convoy"), expected, "{length_ms} ms");
+        let case = format!("{length_ms} ms, {threads} threads");
+        assert_eq!(costs(&machine, "lock-convoy"), expected, "{case}");
     }
 }
 
 /// A thread that starts has no function of the program below the lock of the loader.
 #[test]
 fn the_lock_of_the_loader_has_a_name() {
-    let mut machine = Machine::new(&["a.exe", "a.exe"], 10_000 * MS);
+    let mut machine = Machine::new(&["a.exe", "a.exe", "a.exe"], 10_000 * MS);
     let lock = machine.stack(&[
         "ntdll.dll!RtlEnterCriticalSection",
         "ntdll.dll!LdrpAcquireLoaderLock",
         "ntdll.dll!LdrpInitializeThread",
     ]);
-    let wait = off(1, 0).readied(900 * MS, 2);
-    machine.add(wait.ran(900 * MS, 901 * MS).in_stack(lock));
+    for thread in 1..=2 {
+        let wait = off(thread, 0).readied(900 * MS, 3);
+        machine.add(wait.ran(900 * MS, 901 * MS).in_stack(lock));
+    }
     let found = found(&machine, "lock-convoy");
     let [one] = &found[..] else {
         panic!("{found:?}")
