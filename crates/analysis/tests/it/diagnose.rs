@@ -1159,3 +1159,43 @@ fn writers_wait_for_a_cache_that_is_full() {
         assert_eq!(costs(&machine, "write-throttle"), expected, "{waits_in}");
     }
 }
+
+/// A window computes for 600 ms in deep calls; one sample is of its loop alone, whose depth counts once.
+#[test]
+fn a_hang_is_blamed_on_the_innermost_function_of_its_samples() {
+    let mut machine = Machine::new(&["a.exe"], 2000 * MS);
+    let fetches = machine.stack(&["user32.dll!GetMessageW", "a.exe!Loop"]);
+    let computes = machine.stack(&[
+        "ntoskrnl.exe!CmQueryValueKey",
+        "ntoskrnl.exe!NtQueryValueKey",
+        "ntdll.dll!NtQueryValueKey",
+        "KernelBase.dll!RegQueryValueExW",
+        "a.exe!Fill",
+        "user32.dll!DispatchMessageW",
+        "a.exe!Loop",
+    ]);
+    let loops = machine.stack(&["a.exe!Loop"]);
+    for (from, to, ends) in [(0, 100, 700), (700, 800, 810)] {
+        let wait = off(1, from * MS).readied_by_dpc(to * MS, 1);
+        machine.add(wait.ran(to * MS, ends * MS).in_stack(fetches));
+    }
+    machine.samples = (1..600)
+        .map(|at| CpuSample {
+            ts_ns: (100 + at) * MS,
+            process_key: Some(1),
+            thread_key: 1,
+            weight_ns: MS,
+            stack_id: if at == 1 { loops } else { computes },
+            has_stack: true,
+            ..CpuSample::default()
+        })
+        .collect();
+    let found = found(&machine, "ui-hang");
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        (one.culprit.as_str(), one.cost_ns),
+        ("a.exe!Fill", Some(600 * MS))
+    );
+}
