@@ -14,6 +14,8 @@
 -- param min_total_ms: float = 250 – of long delays; less goes unnoticed
 -- param min_long_percent: float = 50 – of all delays that long ones take
 -- param min_share_percent: float = 20 – of the time in which the program wanted a processor
+-- param min_many_ms: float = 2000 – of all delays, where hardly one is long and the program still does not get what it wants
+-- param min_many_percent: float = 40 – of the time in which the program wanted a processor, that all of its delays take
 -- param max_idle_percent: float = 10 – of a delay in which some processor was idle: with more, the thread may not run on all of them
 -- param min_idle_us: float = 500 – a processor that is idle for less is between two threads
 -- param min_culprit_percent: float = 40 – of the turns that others had, for one of them to be named
@@ -27,6 +29,7 @@ WITH late AS (
 ), candidates AS (
   SELECT process_key FROM late GROUP BY process_key
   HAVING sum(CASE WHEN ready_ns >= $min_long_ms * 1000000 THEN ready_ns ELSE 0 END) >= $min_total_ms * 1000000
+    OR sum(ready_ns) >= $min_many_ms * 1000000
 ), turns AS ( -- slices of all threads but the idle ones
   SELECT w.cpu, w.in_ns, w.out_ns
   FROM context_switch w LEFT JOIN process p ON p.process_key = w.process_key
@@ -63,12 +66,15 @@ WITH late AS (
   FROM context_switch WHERE thread_key IN (SELECT thread_key FROM delays) GROUP BY process_key
 ), victims AS (
   SELECT d.culprit_key, d.process_key, union_duration(d.from_ns, d.to_ns) AS cost_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns,
-    max(d.priority) AS priority, max(d.instead_priority) AS instead_priority
+    -- Others than the culprit, as the sound, may have a higher priority for a moment.
+    sum(CASE WHEN d.instead_process_key = d.culprit_key THEN d.instead_ns ELSE 0 END) AS turns_ns,
+    sum(CASE WHEN d.instead_process_key = d.culprit_key AND d.instead_priority > d.priority THEN d.instead_ns ELSE 0 END) AS higher_ns
   FROM delays d JOIN ran r ON r.process_key = d.process_key
   GROUP BY d.culprit_key, d.process_key, r.run_ns
   HAVING sum(CASE WHEN d.ready_ns >= $min_long_ms * 1000000 THEN d.ready_ns ELSE 0 END)
       >= greatest($min_total_ms * 1000000, $min_long_percent / 100 * sum(d.ready_ns))
     AND sum(d.ready_ns) >= $min_share_percent / 100 * (sum(d.ready_ns) + r.run_ns)
+    OR sum(d.ready_ns) >= greatest($min_many_ms * 1000000, $min_many_percent / 100 * (sum(d.ready_ns) + r.run_ns))
 ), culprits AS (
   SELECT d.culprit_key, union_duration(d.from_ns, d.to_ns) AS total_ns, count(*) AS count, max(d.ready_ns) AS longest_ns,
     first_value(d.stack_id ORDER BY d.ready_ns DESC, d.from_ns, d.thread_key) AS stack_id,
@@ -77,7 +83,7 @@ WITH late AS (
   FROM delays d JOIN victims v ON v.process_key = d.process_key GROUP BY d.culprit_key
 )
 SELECT coalesce(p.name, 'process') || ' (' || p.pid || ')' AS culprit, p.pid AS culprit_pid, v.process_key, c.total_ns, c.count, c.longest_ns,
-  CASE WHEN v.instead_priority > v.priority THEN ' with a higher priority' ELSE '' END AS priority,
+  CASE WHEN v.higher_ns > 0.5 * v.turns_ns THEN ' with a higher priority' ELSE '' END AS priority,
   v.cost_ns, v.from_ns, v.to_ns, c.stack_id, c.thread_key, c.at_ns
 FROM victims v JOIN culprits c ON c.culprit_key = v.culprit_key JOIN process p ON p.process_key = v.culprit_key
 ORDER BY c.total_ns DESC, culprit, v.cost_ns DESC, v.process_key

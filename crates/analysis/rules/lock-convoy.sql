@@ -19,6 +19,8 @@
 -- param min_total_ms: float = 200 – a smaller total goes unnoticed
 -- param min_count: int = 20 – fewer waits do not make a queue
 -- param min_share_percent: float = 2 – of the time from the first wait to the last one, in which at least one thread waits
+-- param min_long_ms: float = 200 – of one wait for a critical section or a slim lock, which is meant to be held for microseconds: a
+--   person notices it, however few wait. One thread alone does not queue
 WITH blocked AS (
   SELECT process_key, thread_key, stack_id, last_out_ns AS from_ns, coalesce(in_ns, readied_ns) AS to_ns, wait_ns, false AS is_mutex
   FROM context_switch
@@ -30,15 +32,15 @@ WITH blocked AS (
   FROM context_switch
   WHERE wait_ns > 0 AND NOT is_readied_by_dpc AND process_key IS NOT NULL
     AND stack_contains(readying_stack_id, '*!NtReleaseMutant*;*!ReleaseMutex*')
-), places AS ( -- the innermost function of the program around the lock
-  SELECT s.stack_id, first_value(m.name || coalesce('!' || n.name, '') ORDER BY f.depth) AS culprit
+), places AS ( -- the innermost function of the program around the lock; threads that start have only those of the loader
+  SELECT s.stack_id, first_value(m.name || coalesce('!' || n.name, '') ORDER BY lower(m.name) = 'ntdll.dll', f.depth) AS culprit
   FROM (SELECT DISTINCT stack_id FROM blocked) s
   JOIN stack_frame f ON f.stack_id = s.stack_id
   JOIN frame r ON r.frame_id = f.frame_id
   JOIN module m ON m.module_id = r.module_id
   LEFT JOIN method n ON n.method_id = r.method_id
-  WHERE m.process_key IS NOT NULL AND lower(m.name) NOT IN ('ntdll.dll', 'kernel32.dll', 'kernelbase.dll', 'clr.dll', 'coreclr.dll',
-    'ucrtbase.dll', 'msvcrt.dll', 'msvcp140.dll', 'vcruntime140.dll')
+  WHERE m.process_key IS NOT NULL AND (lower(m.name) NOT IN ('ntdll.dll', 'kernel32.dll', 'kernelbase.dll', 'clr.dll', 'coreclr.dll',
+    'ucrtbase.dll', 'msvcrt.dll', 'msvcp140.dll', 'vcruntime140.dll') OR lower(m.name) = 'ntdll.dll' AND n.name LIKE 'Ldr%')
   GROUP BY s.stack_id
 ), waits AS (
   SELECT p.culprit, b.* FROM blocked b JOIN places p ON p.stack_id = b.stack_id
@@ -46,8 +48,9 @@ WITH blocked AS (
   SELECT culprit, process_key, union_duration(from_ns, to_ns) AS cost_ns, min(from_ns) AS from_ns, max(to_ns) AS to_ns,
     bool_or(is_mutex) AS has_mutex, bool_and(is_mutex) AS is_mutex
   FROM waits GROUP BY culprit, process_key
-  HAVING count(*) >= $min_count AND union_duration(from_ns, to_ns) >= $min_total_ms * 1000000
-    AND union_duration(from_ns, to_ns) >= (max(to_ns) - min(from_ns)) * $min_share_percent / 100
+  HAVING union_duration(from_ns, to_ns) >= $min_total_ms * 1000000
+    AND (count(*) >= $min_count AND union_duration(from_ns, to_ns) >= (max(to_ns) - min(from_ns)) * $min_share_percent / 100
+      OR max(CASE WHEN is_mutex THEN 0 ELSE wait_ns END) >= $min_long_ms * 1000000 AND count(DISTINCT thread_key) > 1)
 ), totals AS ( -- processes of one program can queue at the same place
   SELECT w.culprit, union_duration(w.from_ns, w.to_ns) AS total_ns, count(*) AS count, max(w.wait_ns) AS longest_ns,
     count(DISTINCT w.thread_key) AS threads,

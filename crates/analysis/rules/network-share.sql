@@ -5,7 +5,8 @@
 --   old name answers late, and the program waits until it does.
 -- fix: Copy the files to a local disk first, open them less often, or find out why {culprit} answers late (network, server, virus
 --   scanner of the server).
--- not proved: Whether the network or the server is slow. Without operations on files, waits in the driver of shares show that a
+-- not proved: Whether the network or the server is slow. How long an opening lasted that the end of the trace cuts: it counts up
+--   to there. Without operations on files, waits in the driver of shares show that a
 --   share was waited for, but not which.
 -- needs: file_io or context_switch
 -- pieces: culprit, process_key, start_ns AS from_ns, end_ns AS to_ns FROM delays
@@ -13,14 +14,27 @@
 -- spot: file --process {pid}
 -- param min_single_ms: float = 20 – a share in the same building answers within a few milliseconds
 -- param min_total_ms: float = 200 – a smaller total goes unnoticed
-WITH remote AS (
+WITH unfinished AS ( -- threads that still waited when the trace ended
+  SELECT w.thread_key, w.last_out_ns, least(p.stop_ns, t.duration_ns) AS end_ns
+  FROM context_switch w CROSS JOIN trace t LEFT JOIN process p ON p.process_key = w.process_key
+  WHERE w.is_open_wait
+), operations AS (
+  -- Whoever watches a folder gets an answer when something in it changes.
+  SELECT process_key, thread_key, stack_id, path, start_ns, end_ns, duration_ns FROM file_io
+  WHERE end_ns IS NOT NULL AND kind <> 'dir_notify'
+  UNION ALL
+  SELECT f.process_key, f.thread_key, f.stack_id, f.path, f.start_ns, u.end_ns, u.end_ns - f.start_ns AS duration_ns
+  FROM file_io f JOIN unfinished u ON u.thread_key = f.thread_key AND u.last_out_ns >= f.start_ns
+  WHERE f.end_ns IS NULL AND f.kind = 'create'
+), remote AS (
   SELECT process_key, thread_key, stack_id, start_ns, end_ns, duration_ns,
     regexp_match(path, '^(?:\\\\|\\Device\\(?:Mup|LanmanRedirector)\\)(?:;[^\\]*\\)*([^\\;]+)\\([^\\]+)', 'i') AS parts
-  FROM file_io
+  FROM operations
   WHERE duration_ns >= $min_single_ms * 1000000 AND (path LIKE '\\\\%' OR path LIKE '\\Device\\%')
 ), delays AS (
   SELECT '\\' || parts[1] || '\' || parts[2] AS culprit, process_key, thread_key, stack_id, start_ns, end_ns, duration_ns
-  FROM remote WHERE parts IS NOT NULL
+  -- Messages of a pipe come when the other program writes one.
+  FROM remote WHERE parts IS NOT NULL AND lower(parts[2]) NOT IN ('pipe', 'ipc$')
   UNION ALL
   SELECT '(its name was not recorded)' AS culprit, process_key, thread_key, stack_id, last_out_ns AS start_ns,
     coalesce(in_ns, readied_ns) AS end_ns, wait_ns AS duration_ns

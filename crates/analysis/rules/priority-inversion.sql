@@ -21,9 +21,9 @@ WITH ended AS ( -- waits that a thread of lower priority ended
   SELECT w.process_key, w.thread_key, w.stack_id, w.last_out_ns AS from_ns, w.readied_ns, coalesce(w.in_ns, w.readied_ns) AS to_ns,
     w.wait_ns, w.readying_thread_key AS holder, w.priority, w.readying_stack_id
   FROM context_switch w
-  -- Locks by reason; what programs wait for by themselves only where the waker is known to give back a mutex.
+  -- Locks and answers of a server by reason; what programs wait for by themselves only where the waker is known to give back a mutex.
   WHERE w.wait_ns >= $min_single_ms * 1000000 AND NOT w.is_readied_by_dpc AND w.readying_thread_key IS NOT NULL
-    AND (w.wait_reason IN (21, 27, 28, 29, 34, 35, 37) OR w.wait_reason IN (0, 6, 7, 13)
+    AND (w.wait_reason IN (17, 21, 27, 28, 29, 34, 35, 37) OR w.wait_reason IN (0, 6, 7, 13)
       AND stack_contains(w.readying_stack_id, '*!NtReleaseMutant*;*!KeReleaseMutant*;*!ReleaseMutex*;*!NtReleaseSemaphore*;*!AwareLock*;*!JIT_MonExit*'))
 ), turns AS ( -- times in which those threads were ready
   SELECT h.thread_key AS holder, h.in_ns - h.ready_ns AS ready_from_ns, h.in_ns AS ready_to_ns, h.priority AS low, h.instead_thread_key, h.ready_ns

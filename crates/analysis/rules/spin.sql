@@ -3,7 +3,7 @@
 -- sentence: {is_alone|{culprit} kept processors busy for {total} with threads that waited in a loop|{victim} lost
 --   {total} of processors to threads of {culprit} that waited in a loop} ({how}), which took {spin_ns} of CPU in all
 -- why: OpenMP threads stay on their processors for a while when a parallel region is over, to start the next one
---   sooner; threads that call SwitchToThread again and again also keep theirs. Others then get their turn late.
+--   sooner; threads that call SwitchToThread or Sleep(0) again and again also keep theirs. Others then get their turn late.
 -- fix: Set OMP_WAIT_POLICY=PASSIVE or KMP_BLOCKTIME=0 in the environment of {culprit}, or give it fewer threads
 --   (OMP_NUM_THREADS); in own code wait for an event instead of asking in a loop.
 -- not proved: That the loop could have been left sooner: a thread in it may have waited for something that was near.
@@ -25,11 +25,14 @@ WITH hits AS (
   SELECT process_key, thread_key, stack_id, sum(weight_ns) AS cpu_ns
   FROM cpu_sample WHERE NOT is_idle AND NOT is_dpc_isr AND process_key IS NOT NULL
   GROUP BY process_key, thread_key, stack_id
-), suspects AS ( -- stacks that have a runtime of OpenMP or a yield in them
+), suspects AS ( -- stacks that have a runtime of OpenMP, a yield or a sleep in them: a thread that sleeps has no samples
   SELECT stack_id,
-    stack_contains(stack_id, '*!*NtYieldExecution*;*!SwitchToThread*') AS yields
+    -- What the recording of a call costs is no loop.
+    stack_contains(stack_id, '*!*NtYieldExecution*;*!SwitchToThread*;*!NtDelayExecution*')
+      AND NOT stack_contains(stack_id, '*!PerfInfoLogSysCall*') AS yields,
+    stack_contains(stack_id, '*!NtDelayExecution*') AS sleeps
   FROM (SELECT DISTINCT stack_id FROM hits)
-  WHERE stack_contains(stack_id, 'libiomp5*;libomp*;vcomp*;libgomp*;*!__kmp_*;*!gomp_*;*!*NtYieldExecution*;*!SwitchToThread*')
+  WHERE stack_contains(stack_id, 'libiomp5*;libomp*;vcomp*;libgomp*;*!__kmp_*;*!gomp_*;*!*NtYieldExecution*;*!SwitchToThread*;*!NtDelayExecution*')
 ), own AS ( -- the innermost frame that belongs neither to the kernel nor to the libraries below every program
   SELECT f.stack_id, f.depth, lower(m.name) AS module, n.name AS method
   FROM suspects s
@@ -40,7 +43,7 @@ WITH hits AS (
   WHERE m.process_key IS NOT NULL AND lower(m.name) NOT IN ('ntdll.dll', 'kernelbase.dll', 'kernel32.dll')
 ), spins AS (
   SELECT s.stack_id, first_value(o.module ORDER BY o.depth) AS module,
-    first_value(o.method ORDER BY o.depth) AS method, bool_or(s.yields) AS yields
+    first_value(o.method ORDER BY o.depth) AS method, bool_or(s.yields) AS yields, bool_or(s.sleeps) AS sleeps
   FROM suspects s LEFT JOIN own o ON o.stack_id = s.stack_id
   GROUP BY s.stack_id
 ), loops AS (
@@ -51,13 +54,14 @@ WITH hits AS (
 ), threads AS (
   SELECT h.process_key, h.thread_key, sum(h.cpu_ns) AS cpu_ns,
     sum(CASE WHEN l.is_openmp OR l.yields THEN h.cpu_ns ELSE 0 END) AS spin_ns,
-    max(CASE WHEN l.is_openmp THEN l.module END) AS runtime,
+    coalesce(max(CASE WHEN l.is_openmp THEN 'OpenMP, ' || l.module END), max(CASE WHEN l.sleeps THEN 'Sleep' END)) AS runtime,
     first_value(CASE WHEN l.is_openmp OR l.yields THEN h.stack_id END ORDER BY
       CASE WHEN l.is_openmp OR l.yields THEN h.cpu_ns ELSE 0 END DESC) AS stack_id
   FROM hits h LEFT JOIN loops l ON l.stack_id = h.stack_id
   GROUP BY h.process_key, h.thread_key
 ), spinners AS (
-  SELECT process_key, sum(spin_ns) AS spin_ns, max(runtime) AS runtime, 100.0 * sum(spin_ns) / sum(cpu_ns) AS share,
+  -- By the alphabet OpenMP precedes Sleep.
+  SELECT process_key, sum(spin_ns) AS spin_ns, min(runtime) AS runtime, 100.0 * sum(spin_ns) / sum(cpu_ns) AS share,
     first_value(stack_id ORDER BY spin_ns DESC) AS stack_id
   FROM threads GROUP BY process_key
   HAVING sum(spin_ns) >= $min_share_percent / 100 * sum(cpu_ns) AND sum(spin_ns) >= $min_total_ms * 1000000
@@ -86,7 +90,8 @@ WITH hits AS (
     CASE WHEN x.ts_ns - x.weight_ns <= max(x.ts_ns) OVER (PARTITION BY s.process_key ORDER BY x.ts_ns - x.weight_ns, x.ts_ns
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) THEN 0 ELSE 1 END AS is_new
   FROM spinners s JOIN cpu_sample x ON x.process_key = s.process_key JOIN loops l ON l.stack_id = x.stack_id
-  WHERE s.share >= $min_alone_percent AND (l.is_openmp OR l.yields) AND NOT x.is_idle AND NOT x.is_dpc_isr
+  -- A thread that sleeps lets others run: it wastes only what others lose.
+  WHERE s.share >= $min_alone_percent AND (l.is_openmp OR l.yields AND NOT l.sleeps) AND NOT x.is_idle AND NOT x.is_dpc_isr
 ), wasters AS (
   SELECT process_key, union_duration(from_ns, to_ns) AS cost_ns FROM wasted
   GROUP BY process_key
@@ -138,7 +143,7 @@ WITH hits AS (
   FROM alone
 )
 SELECT coalesce(p.name, 'process') || ' (' || p.pid || ')' AS culprit, r.process_key, r.total_ns, r.count, r.longest_ns,
-  p.pid AS culprit_pid, r.is_alone, r.spin_ns, coalesce('OpenMP, ' || r.runtime, 'SwitchToThread') AS how, r.cost_ns, r.from_ns,
+  p.pid AS culprit_pid, r.is_alone, r.spin_ns, coalesce(r.runtime, 'SwitchToThread') AS how, r.cost_ns, r.from_ns,
   r.to_ns, r.stack_id, r.thread_key, r.at_ns
 FROM lost r JOIN process p ON p.process_key = r.culprit_key
 ORDER BY r.total_ns DESC, culprit, r.cost_ns DESC, r.process_key

@@ -141,11 +141,11 @@ WITH RECURSIVE pumps AS (
     'ntoskrnl.exe', 'ntdll.dll', 'kernel32.dll', 'kernelbase.dll', 'user32.dll', 'win32u.dll',
     'win32k.sys', 'win32kbase.sys', 'win32kfull.sys', 'rpcrt4.dll', 'combase.dll')
 ), often AS ( -- functions that are in the stacks of a hang nearly all the time
-  SELECT thread_key, from_ns, to_ns, place, is_windows, avg(depth) AS depth
+  SELECT thread_key, from_ns, to_ns, place, is_windows, CAST(sum(depth * count) AS DOUBLE) / sum(count) AS depth
   FROM frames GROUP BY thread_key, from_ns, to_ns, all_count, place, is_windows
   HAVING sum(count) >= all_count * $min_share_percent / 100
 ), ranked AS ( -- those of the program first, of these the innermost one
-  SELECT *, row_number() OVER (PARTITION BY thread_key, from_ns ORDER BY is_windows, depth) AS rank,
+  SELECT *, row_number() OVER (PARTITION BY thread_key, from_ns ORDER BY is_windows, depth, place) AS rank,
     min(is_windows) OVER (PARTITION BY thread_key, from_ns) AS first_is_windows
   FROM often
 ), shared AS ( -- hangs within the same work, one of which was deeper in it, have one culprit
@@ -153,7 +153,7 @@ WITH RECURSIVE pumps AS (
     min(rank) OVER (PARTITION BY thread_key, place) AS least_rank
   FROM ranked
 ), blamed AS (
-  SELECT thread_key, from_ns, first_value(place ORDER BY sum_ns DESC, rank) AS place
+  SELECT thread_key, from_ns, first_value(place ORDER BY sum_ns DESC, rank, place) AS place
   FROM shared WHERE least_rank = 1 AND is_windows = first_is_windows AND rank <= $max_callers + 1
   GROUP BY thread_key, from_ns
 ), delays AS (

@@ -46,6 +46,14 @@ const TEXTS: &[(&str, &str)] = rules![
     "lock-convoy",
     "priority-inversion",
     "busy-processors",
+    "parked-processors",
+    "busy-disk",
+    "gc-pause",
+    "driver-callback",
+    "slow-disk",
+    "retransmits",
+    "pool-starvation",
+    "write-throttle",
 ];
 
 // A rule without a title or sentence is skipped rather than a panic; a test below keeps that from happening.

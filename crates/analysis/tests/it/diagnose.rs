@@ -3,7 +3,10 @@
 use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis, FindingRow, Rules, rules};
 use etwkit_question::Question;
 use etwkit_question::range::{Range, Unit};
-use etwkit_trace::table::{CpuCore, CpuSample, DnsQuery, HardFault, Jit, Thread};
+use etwkit_trace::table::{
+    CpuCore, CpuParking, CpuSample, DiskIo, DnsQuery, FileIo, Gc, HardFault, Jit, NetIo, Thread,
+    ThreadPool,
+};
 
 use super::support::{Machine, Slice, first, found, off};
 
@@ -358,6 +361,28 @@ fn a_delay_is_due_to_others_as_long_as_no_processor_is_idle() {
     }
 }
 
+/// A program that is ready for 18 ms before each of its turns: no delay is long, but of 38 ms it gets 20.
+#[test]
+fn many_short_delays_are_noticed_by_their_share() {
+    for (turn_ms, cost) in [(20_i64, Some(2160 * MS)), (60, None)] {
+        let mut machine = Machine::new(&["hog.exe", "slow.exe"], 10_000 * MS);
+        for number in 0_i64..120 {
+            let from = number * (18 + turn_ms) * MS;
+            let turn = from + 18 * MS;
+            let mut hog = first(1, from, turn);
+            hog.0.cpu = Some(0);
+            let mut late = off(2, from).preempted().ran(turn, turn + turn_ms * MS);
+            late.0.cpu = Some(0);
+            late.0.priority = Some(8);
+            late.0.instead_thread_key = Some(1);
+            late.0.instead_priority = Some(8);
+            machine.add(hog).add(late);
+        }
+        let expected = Vec::from_iter(cost.map(Some));
+        assert_eq!(costs(&machine, "busy-processors"), expected, "{turn_ms} ms");
+    }
+}
+
 /// Costs of what a rule finds.
 fn costs(machine: &Machine, rule: &str) -> Vec<Option<i64>> {
     let found = found(machine, rule);
@@ -705,4 +730,472 @@ fn the_total_of_a_queue_is_that_of_all_its_processes() {
     };
     assert_eq!((one.cost_ns, one.count), (Some(480 * MS), Some(40)));
     assert_eq!(one.victims, "a.exe (4) 240 ms, b.exe (8) 240 ms");
+}
+
+/// Two waits for a critical section, of a thread each or both of one: a lock that is held for so long is
+/// noticed, however few wait, but one thread is no queue.
+#[test]
+fn one_long_wait_for_a_lock_is_enough() {
+    for (length_ms, threads, cost) in [(250_i64, 2, Some(500 * MS)), (150, 2, None), (250, 1, None)]
+    {
+        let mut machine = Machine::new(&["a.exe", "a.exe", "a.exe"], 10_000 * MS);
+        let lock = machine.stack(&["ntdll.dll!RtlEnterCriticalSection", "a.exe!Load"]);
+        for number in 0_i64..2 {
+            let from = number * 4000 * MS;
+            let to = from + length_ms * MS;
+            let thread = 1 + i32::try_from(number).unwrap() % threads;
+            let wait = off(thread, from).readied(to, 3);
+            machine.add(wait.ran(to, to + MS).in_stack(lock));
+        }
+        let expected = Vec::from_iter(cost.map(Some));
+        let case = format!("{length_ms} ms, {threads} threads");
+        assert_eq!(costs(&machine, "lock-convoy"), expected, "{case}");
+    }
+}
+
+/// A thread that starts has no function of the program below the lock of the loader.
+#[test]
+fn the_lock_of_the_loader_has_a_name() {
+    let mut machine = Machine::new(&["a.exe", "a.exe", "a.exe"], 10_000 * MS);
+    let lock = machine.stack(&[
+        "ntdll.dll!RtlEnterCriticalSection",
+        "ntdll.dll!LdrpAcquireLoaderLock",
+        "ntdll.dll!LdrpInitializeThread",
+    ]);
+    for thread in 1..=2 {
+        let wait = off(thread, 0).readied(900 * MS, 3);
+        machine.add(wait.ran(900 * MS, 901 * MS).in_stack(lock));
+    }
+    let found = found(&machine, "lock-convoy");
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        (one.culprit.as_str(), one.cost_ns),
+        ("ntdll.dll!LdrpAcquireLoaderLock", Some(900 * MS))
+    );
+}
+
+/// The thread of a service that answers a call has a low priority and gets no processor.
+#[test]
+fn a_server_of_low_priority_holds_up_its_client() {
+    // 17: the answer of a server; 15: the next request of a queue.
+    for (reason, cost) in [(17, Some(205 * MS)), (15, None)] {
+        let mut machine = Machine::new(&["client.exe", "service.exe", "mid.exe"], 1000 * MS);
+        let mut starved = off(2, 100 * MS).preempted().ran(300 * MS, 310 * MS);
+        starved.0.priority = Some(4);
+        starved.0.instead_thread_key = Some(3);
+        machine.add(starved);
+        let mut call = off(1, 100 * MS)
+            .readied(305 * MS, 2)
+            .ran(305 * MS, 306 * MS)
+            .reason(reason);
+        call.0.priority = Some(9);
+        machine.add(call);
+        let expected = Vec::from_iter(cost.map(Some));
+        assert_eq!(costs(&machine, "priority-inversion"), expected, "{reason}");
+    }
+}
+
+/// What others lose to a loop of sleeps counts, and nothing else: a thread that sleeps lets others run.
+#[test]
+fn a_loop_that_sleeps_for_no_time_keeps_its_processor() {
+    let mut machine = looping();
+    let sleeps = machine.stack(&[
+        "ntoskrnl.exe!NtDelayExecution",
+        "ntdll.dll!NtDelayExecution",
+        "KernelBase.dll!SleepEx",
+        "spin.exe!Work",
+    ]);
+    for sample in &mut machine.samples {
+        sample.stack_id = sleeps;
+    }
+    let mut late = off(2, 100 * MS).preempted().ran(250 * MS, 260 * MS);
+    late.0.priority = Some(8);
+    machine.add(late);
+    let found = loops(&machine);
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        (one.culprit.as_str(), one.process.as_deref(), one.cost_ns),
+        ("spin.exe (4)", Some("late.exe"), Some(150 * MS))
+    );
+    assert_eq!(
+        one.sentence,
+        "late.exe (8) lost 150 ms of processors to threads of spin.exe (4) that waited in a loop \
+         (Sleep), which took 2.00 s of CPU in all"
+    );
+}
+
+/// Requests of 20 ms after 10 ms in the queue, which another program's request takes on the same disk, or on
+/// another one.
+#[test]
+fn a_disk_is_busy_with_the_requests_of_another_program() {
+    for (other_disk, priority, cost) in [(0, 3, Some(300 * MS)), (1, 3, None), (0, 1, None)] {
+        let mut machine = Machine::new(&["System", "hog.exe", "slow.exe"], 10_000 * MS);
+        let request = |program: i32, disk, init_ns: i64, complete_ns: i64, queue_ns: i64| DiskIo {
+            kind: "read",
+            disk,
+            process_key: Some(program),
+            thread_key: Some(program),
+            init_ns,
+            complete_ns,
+            io_ns: complete_ns - init_ns,
+            queue_ns,
+            service_ns: complete_ns - init_ns - queue_ns,
+            priority: 3,
+            ..DiskIo::default()
+        };
+        for number in 0_i64..30 {
+            let from = number * 100 * MS;
+            let mut late = request(3, 0, from, from + 20 * MS, 10 * MS);
+            late.priority = priority;
+            let first = request(2, other_disk, from - MS, from + 10 * MS, 0);
+            machine.transfers.extend([first, late]);
+        }
+        let found = found(&machine, "busy-disk");
+        let costs: Vec<_> = found.iter().map(|one| one.cost_ns).collect();
+        let case = format!("disk {other_disk}, priority {priority}");
+        assert_eq!(costs, Vec::from_iter(cost.map(Some)), "{case}");
+        if let Some(one) = found.first() {
+            assert_eq!(
+                one.sentence,
+                "slow.exe (12) waited 300 ms in the queue of disk 0, since hog.exe (8) kept it busy: \
+                 30 requests, longest 10.0 ms"
+            );
+        }
+    }
+}
+
+/// Five collections that each stop the program for that long, a part of it until all threads have stopped.
+#[test]
+fn a_program_stands_still_in_long_collections() {
+    for (pause_ms, suspending_ms, cost) in [
+        (80_i64, 1_i64, Some(400 * MS)),
+        (40, 1, None),
+        (80, 60, None),
+    ] {
+        let mut machine = Machine::new(&["a.exe"], 10_000 * MS);
+        let collection = |number: i32| {
+            let asked = i64::from(number) * 500 * MS;
+            let start_ns = asked + suspending_ms * MS;
+            Gc {
+                process_key: Some(1),
+                number,
+                generation: Some(2),
+                start_ns: Some(start_ns),
+                end_ns: Some(asked + (pause_ms - 1) * MS),
+                suspended_ns: Some(pause_ms * MS),
+                suspending_ns: Some(suspending_ms * MS),
+                ..Gc::default()
+            }
+        };
+        machine.collections = (1..=5).map(collection).collect();
+        let found = found(&machine, "gc-pause");
+        let costs: Vec<_> = found.iter().map(|one| one.cost_ns).collect();
+        let case = format!("{pause_ms} ms, {suspending_ms} ms");
+        assert_eq!(costs, Vec::from_iter(cost.map(Some)), "{case}");
+        if let Some(one) = found.first() {
+            assert_eq!(
+                one.sentence,
+                "a.exe (4) was stopped for 400 ms, 5 times up to 80.0 ms, mostly for garbage \
+                 collections of generation 2"
+            );
+        }
+    }
+}
+
+/// Windows asks a driver about each process that starts: it waits for its service, or computes.
+#[test]
+fn a_driver_is_asked_before_a_process_starts() {
+    let asks = [
+        "guard.sys!Ask",
+        "guard.sys!OnProcess",
+        "ntoskrnl.exe!PspCallProcessNotifyRoutines",
+        "ntoskrnl.exe!NtCreateUserProcess",
+        "make.exe!Run",
+    ];
+    // The driver of a device is called otherwise.
+    let calls = [
+        "guard.sys!Control",
+        "ntoskrnl.exe!IofCallDriver",
+        "make.exe!Run",
+    ];
+    let stacks = [&asks[..], &calls[..]];
+    for (stack, cost) in stacks.into_iter().zip([Some(250 * MS), None]) {
+        let mut machine = Machine::new(&["make.exe", "service.exe"], 10_000 * MS);
+        let stack = machine.stack(stack);
+        for number in 0_i64..10 {
+            let from = number * 100 * MS;
+            let to = from + 20 * MS;
+            machine.add(
+                off(1, from)
+                    .readied(to, 2)
+                    .ran(to, to + 9 * MS)
+                    .in_stack(stack),
+            );
+            machine.samples.extend((1..=5).map(|at| CpuSample {
+                ts_ns: to + at * MS,
+                process_key: Some(1),
+                thread_key: 1,
+                weight_ns: MS,
+                stack_id: stack,
+                has_stack: true,
+                ..CpuSample::default()
+            }));
+        }
+        let found = found(&machine, "driver-callback");
+        let costs: Vec<_> = found.iter().map(|one| one.cost_ns).collect();
+        assert_eq!(costs, Vec::from_iter(cost.map(Some)));
+        if let Some(one) = found.first() {
+            assert_eq!(
+                one.sentence,
+                "make.exe (4) spent 250 ms in the driver guard.sys, which Windows asks about its processes"
+            );
+        }
+    }
+}
+
+/// A thread takes turns with another one, each time ready for 30 ms, while a processor is parked, or not.
+#[test]
+fn threads_take_turns_while_a_processor_is_parked() {
+    for (kind, cost) in [("parked", Some(300 * MS)), ("soft", None)] {
+        let mut machine = Machine::new(&["System", "a.exe"], 10_000 * MS);
+        machine.parkings = vec![CpuParking {
+            cpu: 7,
+            start_ns: 0,
+            stop_ns: 10_000 * MS,
+            kind,
+        }];
+        for number in 0_i64..10 {
+            let from = number * 100 * MS;
+            let late = off(2, from).preempted();
+            machine.add(late.ran(from + 30 * MS, from + 60 * MS));
+        }
+        assert_eq!(
+            costs(&machine, "parked-processors"),
+            Vec::from_iter(cost.map(Some)),
+            "{kind}"
+        );
+    }
+}
+
+/// Six requests, which the disk began 50 ms after they were sent.
+#[test]
+fn a_disk_is_slow_if_it_takes_long_for_a_request() {
+    for (kind, service_ms, every_ms, cost) in [
+        ("read", 150_i64, 1000_i64, Some(900 * MS)),
+        ("read", 60, 1000, None),
+        // Flushes of that length count, if the program does hardly anything else.
+        ("flush", 90, 200, Some(540 * MS)),
+        ("flush", 90, 2000, None),
+    ] {
+        let mut machine = Machine::new(&["System", "a.exe"], 20_000 * MS);
+        let request = |number: i64| {
+            let init_ns = number * every_ms * MS;
+            DiskIo {
+                kind,
+                process_key: Some(2),
+                thread_key: Some(2),
+                init_ns,
+                complete_ns: init_ns + (50 + service_ms) * MS,
+                io_ns: (50 + service_ms) * MS,
+                queue_ns: 50 * MS,
+                service_ns: service_ms * MS,
+                priority: 3,
+                ..DiskIo::default()
+            }
+        };
+        machine.transfers = (0..6).map(request).collect();
+        let expected = Vec::from_iter(cost.map(Some));
+        let case = format!("{kind} of {service_ms} ms every {every_ms} ms");
+        assert_eq!(costs(&machine, "slow-disk"), expected, "{case}");
+    }
+}
+
+/// Each packet is sent at 0 ms, again at 300 ms, and answered at 320 ms; other data comes at 310 ms or
+/// all the time.
+#[test]
+fn a_connection_is_silent_until_a_lost_packet_is_sent_again() {
+    for (other_ms, cost) in [(310_i64, Some(930 * MS)), (10, None)] {
+        let mut machine = Machine::new(&["a.exe"], 10_000 * MS);
+        let packet = |kind, at_ms: i64| NetIo {
+            ts_ns: at_ms * MS,
+            protocol: "tcp",
+            kind,
+            process_key: Some(1),
+            local_port: Some(50_000),
+            remote_address: Some("192.0.2.7".into()),
+            remote_port: Some(443),
+            ..NetIo::default()
+        };
+        for number in 0_i64..3 {
+            let from = number * 1000;
+            machine.packets.push(packet("send", from));
+            let others = (1..=32).map(|time| from + time * other_ms);
+            let others = others.filter(|at| *at < from + 320);
+            machine
+                .packets
+                .extend(others.map(|at| packet("receive", at)));
+            machine.packets.push(packet("retransmit", from + 300));
+            machine.packets.push(packet("receive", from + 320));
+        }
+        machine.packets.sort_by_key(|packet| packet.ts_ns);
+        let found = found(&machine, "retransmits");
+        let facts: Vec<_> = found
+            .iter()
+            .map(|one| (one.culprit.as_str(), one.cost_ns))
+            .collect();
+        let expected = cost.map(|cost| ("192.0.2.7", Some(cost)));
+        assert_eq!(facts, Vec::from_iter(expected), "{other_ms} ms");
+    }
+}
+
+/// The runtime notices three times that its pool finished no work for half a second, or that it is slow.
+#[test]
+fn a_thread_pool_starves_while_all_of_its_threads_wait() {
+    // 6: starvation; 3: the number of threads is being optimized.
+    for (reason, cost) in [(6, Some(1500 * MS)), (3, None)] {
+        let mut machine = Machine::new(&["web.exe"], 10_000 * MS);
+        let stack = machine.stack(&[
+            "ntdll.dll!NtWaitForMultipleObjects",
+            "web.dll!Db.Query",
+            "CoreLib.dll!System.Threading.ThreadPoolWorkQueue.Dispatch",
+        ]);
+        let wait = off(1, 0).readied(2000 * MS, 1);
+        machine.add(wait.ran(2000 * MS, 2001 * MS).in_stack(stack));
+        let adjusted = |number: i64| ThreadPool {
+            ts_ns: (1000 + number * 500) * MS,
+            process_key: Some(1),
+            kind: "adjustment",
+            reason: Some(reason),
+            ..ThreadPool::default()
+        };
+        machine.pools = (0..3).map(adjusted).collect();
+        assert_eq!(
+            costs(&machine, "pool-starvation"),
+            Vec::from_iter(cost.map(Some)),
+            "{reason}"
+        );
+    }
+}
+
+/// One operation on a share for 3 s, or from 6 s on, when the thread begins a wait that does not end.
+#[test]
+fn a_share_is_waited_for_while_a_file_opens_or_is_read() {
+    let (ends, cut) = (Some(9000 * MS), None);
+    for (kind, path, end_ns, cost) in [
+        ("create", r"\\filer\team\plan.xlsx", ends, Some(3000 * MS)),
+        ("create", r"\\filer\team\plan.xlsx", cut, Some(4000 * MS)),
+        ("read", r"\\filer\team\plan.xlsx", ends, Some(3000 * MS)),
+        // These end when somebody else does something.
+        ("read", r"\\filer\pipe\spoolss", ends, None),
+        ("read", r"\\filer\team\plan.xlsx", cut, None),
+        ("dir_notify", r"\\filer\team", ends, None),
+        ("dir_notify", r"\\filer\team", cut, None),
+    ] {
+        let mut machine = Machine::new(&["a.exe"], 10_000 * MS);
+        machine.files = vec![FileIo {
+            kind,
+            process_key: Some(1),
+            thread_key: Some(1),
+            start_ns: Some(6000 * MS),
+            end_ns,
+            duration_ns: end_ns.map(|end| end - 6000 * MS),
+            path: Some(path.into()),
+            ..FileIo::default()
+        }];
+        let mut open = off(1, 6001 * MS);
+        open.0.is_open_wait = true;
+        machine.add(open);
+        let expected = Vec::from_iter(cost.map(Some));
+        let case = format!("{kind} of {path}, {end_ns:?}");
+        assert_eq!(costs(&machine, "network-share"), expected, "{case}");
+    }
+}
+
+/// 110 waits of 1.5 ms for a filter driver: every 25 ms they are 6 % of the time, every 40 ms less than 4 %.
+#[test]
+fn many_short_waits_for_a_filter_are_noticed_by_their_share() {
+    for (every_ms, cost) in [(25_i64, Some(165 * MS)), (40, None)] {
+        let mut machine = Machine::new(&["a.exe", "scan.exe"], 10_000 * MS);
+        let asks = machine.stack(&[
+            "fltmgr.sys!FltSendMessage",
+            "guard.sys!PreCreate",
+            "fltmgr.sys!FltpPerformPreCallbacks",
+            "ntdll.dll!NtCreateFile",
+            "a.exe!Open",
+        ]);
+        for number in 0_i64..110 {
+            let from = number * every_ms * MS;
+            let to = from + 3 * MS / 2;
+            machine.add(off(1, from).readied(to, 2).ran(to, to + MS).in_stack(asks));
+        }
+        let expected = Vec::from_iter(cost.map(Some));
+        assert_eq!(
+            costs(&machine, "filter-scan"),
+            expected,
+            "every {every_ms} ms"
+        );
+    }
+}
+
+/// Twelve waits of 20 ms in a write, as long as the cache has too much data, or for the disk.
+#[test]
+fn writers_wait_for_a_cache_that_is_full() {
+    for (waits_in, cost) in [
+        ("ntoskrnl.exe!CcCanIWrite", Some(240 * MS)),
+        ("ntoskrnl.exe!CcFlushCache", None),
+    ] {
+        let mut machine = Machine::new(&["a.exe", "System"], 10_000 * MS);
+        let write = machine.stack(&[waits_in, "ntoskrnl.exe!NtWriteFile", "a.exe!Store"]);
+        for number in 0_i64..12 {
+            let from = number * 100 * MS;
+            let wait = off(1, from).readied_by_dpc(from + 20 * MS, 2);
+            machine.add(wait.ran(from + 20 * MS, from + 21 * MS).in_stack(write));
+        }
+        let expected = Vec::from_iter(cost.map(Some));
+        assert_eq!(costs(&machine, "write-throttle"), expected, "{waits_in}");
+    }
+}
+
+/// A window computes for 600 ms in deep calls; one sample is of its loop alone, whose depth counts once.
+#[test]
+fn a_hang_is_blamed_on_the_innermost_function_of_its_samples() {
+    let mut machine = Machine::new(&["a.exe"], 2000 * MS);
+    let fetches = machine.stack(&["user32.dll!GetMessageW", "a.exe!Loop"]);
+    let computes = machine.stack(&[
+        "ntoskrnl.exe!CmQueryValueKey",
+        "ntoskrnl.exe!NtQueryValueKey",
+        "ntdll.dll!NtQueryValueKey",
+        "KernelBase.dll!RegQueryValueExW",
+        "a.exe!Fill",
+        "user32.dll!DispatchMessageW",
+        "a.exe!Loop",
+    ]);
+    let loops = machine.stack(&["a.exe!Loop"]);
+    for (from, to, ends) in [(0, 100, 700), (700, 800, 810)] {
+        let wait = off(1, from * MS).readied_by_dpc(to * MS, 1);
+        machine.add(wait.ran(to * MS, ends * MS).in_stack(fetches));
+    }
+    machine.samples = (1..600)
+        .map(|at| CpuSample {
+            ts_ns: (100 + at) * MS,
+            process_key: Some(1),
+            thread_key: 1,
+            weight_ns: MS,
+            stack_id: if at == 1 { loops } else { computes },
+            has_stack: true,
+            ..CpuSample::default()
+        })
+        .collect();
+    let found = found(&machine, "ui-hang");
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        (one.culprit.as_str(), one.cost_ns),
+        ("a.exe!Fill", Some(600 * MS))
+    );
 }

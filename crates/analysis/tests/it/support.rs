@@ -4,8 +4,9 @@ use etwkit_analysis::diagnose::{DiagnoseRequest, FindingRow};
 use etwkit_sql::Session;
 use etwkit_trace::table::{Columns, Row};
 use etwkit_trace::table::{
-    ContextSwitch, CpuCore, CpuProcess, CpuSample, DiskIo, DnsQuery, DpcIsr, Frame, HardFault, Jit,
-    Method, Module, Process, Stack, Thread, Trace, UiDelay, UserLock,
+    ContextSwitch, CpuCore, CpuParking, CpuProcess, CpuSample, DiskIo, DnsQuery, DpcIsr, FileIo,
+    Frame, Gc, HardFault, Jit, Method, Module, NetIo, Process, Stack, Thread, ThreadPool, Trace,
+    UiDelay, UserLock,
 };
 
 /// Rows of all tables.
@@ -22,6 +23,11 @@ pub(crate) struct Machine {
     pub(crate) locks: Vec<UserLock>,
     pub(crate) delays: Vec<UiDelay>,
     pub(crate) cores: Vec<CpuCore>,
+    pub(crate) parkings: Vec<CpuParking>,
+    pub(crate) collections: Vec<Gc>,
+    pub(crate) packets: Vec<NetIo>,
+    pub(crate) files: Vec<FileIo>,
+    pub(crate) pools: Vec<ThreadPool>,
     pub(crate) lookups: Vec<DnsQuery>,
     pub(crate) compiled: Vec<Jit>,
     /// File name of the module that all methods without one are in, if it is not `a.dll`.
@@ -181,6 +187,11 @@ impl Machine {
             rows(&self.locks),
             rows(&self.delays),
             rows(&self.cores),
+            rows(&self.parkings),
+            rows(&self.collections),
+            rows(&self.packets),
+            rows(&self.files),
+            rows(&self.pools),
             rows(&self.lookups),
             rows(&self.compiled),
             rows(&modules),

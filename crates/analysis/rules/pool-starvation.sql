@@ -1,0 +1,46 @@
+-- All threads of a pool are blocked
+-- card: 24
+-- sentence: The thread pool of {victim} finished no work for {total}, {count|once|# times}, and got more threads one by one{blocked}
+-- why: The thread pool of .NET starts with a thread for each processor. If all of them wait (Task.Wait, Task.Result, Sleep, locks, I/O without
+--   await), no request is answered. The pool notices it after half a second without any finished work, and adds one thread each time.
+-- fix: Wait with await in place of Wait and Result, also in the functions that are called from there. ThreadPool.SetMinThreads hides it
+--   for a while.
+-- not proved: That requests waited in that time: the runtime reports only that no work was finished.
+-- needs: thread_pool
+-- pieces: culprit, process_key, from_ns, to_ns FROM starved
+-- evidence: dump thread-pool --process {pid}
+-- param interval_ms: int = 500 – of the thread that looks after the pool
+-- param min_total_ms: float = 1000 – twice in a row: once is usual at a start
+WITH adjusted AS (
+  SELECT process_key, ts_ns, thread_key FROM thread_pool
+  WHERE kind = 'adjustment' AND reason = 6 AND process_key IS NOT NULL
+), blocked AS ( -- the innermost function of the program in the waits of its pool
+  SELECT w.process_key, m.name || coalesce('!' || n.name, '') AS place, sum(w.wait_ns) AS wait_ns
+  FROM (
+    SELECT process_key, stack_id, sum(wait_ns) AS wait_ns FROM context_switch
+    WHERE wait_ns > 0 AND process_key IN (SELECT process_key FROM adjusted)
+      AND stack_contains(stack_id, '*!System.Threading.ThreadPoolWorkQueue.Dispatch*')
+    GROUP BY process_key, stack_id) w
+  JOIN (
+    SELECT f.stack_id, first_value(r.module_id ORDER BY f.depth) AS module_id, first_value(r.method_id ORDER BY f.depth) AS method_id
+    FROM stack_frame f JOIN frame r ON r.frame_id = f.frame_id JOIN module m ON m.module_id = r.module_id
+    WHERE coalesce(m.company, '') NOT LIKE 'Microsoft%' AND m.process_key IS NOT NULL
+    GROUP BY f.stack_id) o ON o.stack_id = w.stack_id
+  JOIN module m ON m.module_id = o.module_id LEFT JOIN method n ON n.method_id = o.method_id
+  GROUP BY w.process_key, m.name, n.name
+), places AS (
+  SELECT process_key, first_value(place ORDER BY wait_ns DESC, place) AS place FROM blocked GROUP BY process_key
+), starved AS (
+  SELECT coalesce(p.place, 'the thread pool') AS culprit, p.place, a.process_key, greatest(a.ts_ns - $interval_ms * 1000000, 0) AS from_ns, a.ts_ns AS to_ns
+  FROM adjusted a LEFT JOIN places p ON p.process_key = a.process_key
+), culprits AS (
+  SELECT culprit, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(to_ns - from_ns) AS longest_ns, min(from_ns) AS at_ns
+  FROM starved GROUP BY culprit
+)
+SELECT s.culprit, s.process_key, c.total_ns, c.count, c.longest_ns, coalesce('; they waited in ' || max(s.place), '') AS blocked,
+  union_duration(s.from_ns, s.to_ns) AS cost_ns, min(s.from_ns) AS from_ns, max(s.to_ns) AS to_ns,
+  CAST(NULL AS INT) AS stack_id, CAST(NULL AS INT) AS thread_key, c.at_ns
+FROM starved s JOIN culprits c ON c.culprit = s.culprit
+WHERE c.total_ns >= $min_total_ms * 1000000
+GROUP BY s.culprit, s.process_key, c.total_ns, c.count, c.longest_ns, c.at_ns
+ORDER BY c.total_ns DESC, s.culprit, cost_ns DESC, s.process_key

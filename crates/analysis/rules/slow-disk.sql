@@ -1,0 +1,44 @@
+-- A disk takes long for single requests
+-- card: 24
+-- sentence: {victim} waited {total} for {culprit}: {count|1 request|# requests} took up to {longest} each without their time in the queue
+-- why: A disk answers a request within a few milliseconds, also one that spins. Where it takes longer, it wakes up, repeats reads of bad places,
+--   moves its data around, or is reached over a slow cable or network. A flush makes it write its cache, and a
+--   program that flushes after each record waits for it each time.
+-- fix: Look at the health of the disk (SMART, event log), its cable, its firmware and its energy saving. If the requests are flushes: write
+--   several records before each flush.
+-- not proved: That the disk itself is slow: a driver between it and the file system also counts. That the program had to wait for each request.
+-- needs: disk_io
+-- pieces: culprit, process_key, from_ns, to_ns FROM slow
+-- evidence: dump disk --process {pid} --details
+-- spot: disk --process {pid}
+-- param min_single_ms: float = 100 – for one read or write: a disk that spins takes less than 30
+-- param min_flush_ms: float = 5 – for one flush: a disk with a protected cache takes less than 1
+-- param min_total_ms: float = 500 – a smaller total goes unnoticed, and a disk that has slept answers late once
+-- param min_flush_percent: float = 10 – of the time from the first to the last flush of a program
+WITH requests AS (
+  SELECT i.*, i.complete_ns - i.service_ns AS from_ns, i.complete_ns AS to_ns, i.kind = 'flush' AS is_flush
+  FROM disk_io i JOIN process p ON p.process_key = i.process_key
+  WHERE p.pid NOT IN (0, 4) AND (i.priority = 0 OR i.priority >= 3)
+), flushing AS ( -- programs for which flushes are a good part of their time
+  SELECT disk, process_key FROM requests WHERE is_flush GROUP BY disk, process_key
+  HAVING union_duration(CASE WHEN service_ns >= $min_flush_ms * 1000000 THEN from_ns ELSE to_ns END, to_ns)
+    >= $min_flush_percent / 100 * (max(to_ns) - min(from_ns))
+), slow AS (
+  SELECT CASE WHEN r.is_flush THEN 'flushes of disk ' ELSE 'disk ' END || r.disk || coalesce(' (' || d.model || ')', '') AS culprit, r.process_key,
+    r.thread_key, r.stack_id, r.from_ns, r.to_ns, r.service_ns
+  FROM requests r LEFT JOIN disk d ON d.disk = r.disk
+  LEFT JOIN flushing f ON r.is_flush AND f.disk = r.disk AND f.process_key = r.process_key
+  WHERE r.service_ns >= $min_single_ms * 1000000 OR f.process_key IS NOT NULL AND r.service_ns >= $min_flush_ms * 1000000
+), culprits AS (
+  SELECT culprit, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(service_ns) AS longest_ns,
+    first_value(stack_id ORDER BY service_ns DESC, from_ns, thread_key) AS stack_id,
+    first_value(thread_key ORDER BY service_ns DESC, from_ns, thread_key) AS thread_key,
+    first_value(from_ns ORDER BY service_ns DESC, from_ns, thread_key) AS at_ns
+  FROM slow GROUP BY culprit
+)
+SELECT s.culprit, s.process_key, c.total_ns, c.count, c.longest_ns, union_duration(s.from_ns, s.to_ns) AS cost_ns,
+  min(s.from_ns) AS from_ns, max(s.to_ns) AS to_ns, c.stack_id, c.thread_key, c.at_ns
+FROM slow s JOIN culprits c ON c.culprit = s.culprit
+WHERE c.total_ns >= $min_total_ms * 1000000
+GROUP BY s.culprit, s.process_key, c.total_ns, c.count, c.longest_ns, c.stack_id, c.thread_key, c.at_ns
+ORDER BY c.total_ns DESC, s.culprit, cost_ns DESC, s.process_key
