@@ -108,7 +108,8 @@ impl Farm {
 
 /// The lines of an answer in alphabetical order, or its error.
 fn lines(answer: etwkit_sql::Result<etwkit_sql::Answer>) -> Vec<String> {
-    let batches: etwkit_sql::Result<Vec<RecordBatch>> = answer.and_then(|rows| rows.collect());
+    let batches: etwkit_sql::Result<Vec<RecordBatch>> =
+        answer.and_then(etwkit_sql::Answer::collect);
     match batches {
         Ok(batches) => {
             let shown = pretty_format_batches(&batches).unwrap().to_string();
