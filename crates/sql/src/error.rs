@@ -113,6 +113,9 @@ impl Error {
         match self {
             Self::Extract(error) => error.hint(),
             Self::Sql { hint, .. } => Some(hint.as_deref().unwrap_or(REFERENCE)),
+            Self::Statements { count: 0 } => {
+                Some("write a statement, such as SELECT name, pid FROM process")
+            }
             Self::Statements { .. } => Some("ask one question at a time"),
             Self::Refused { .. } => {
                 Some("an extract is only read; results go to a file with --out")
