@@ -243,7 +243,7 @@ impl Error {
             Self::NoInput => "name one .etl file, or several of one session",
             Self::Open { source, .. } => hint_for_io(source),
             Self::Directory { path, .. } if path.join(manifest::FILE).is_file() => {
-                "this is an extract: `etwkit dump overview` shows what it has, `etwkit dump stats` its recording"
+                "this is an extract: `etwkit dump overview` shows its contents, `etwkit dump stats` its recording"
             }
             Self::Directory { .. } => "name the .etl files of one session in it",
             Self::NotRegular { .. } => {
