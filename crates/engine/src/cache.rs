@@ -366,7 +366,7 @@ fn of_cache(folder: &Path, error: ConvertError) -> Error {
     match error {
         ConvertError::Store(source) if !is_of_reading(&source) => Error::Cache {
             folder: folder.to_owned(),
-            source,
+            source: Box::new(source),
         },
         other => other.into(),
     }

@@ -55,7 +55,7 @@ pub enum Error {
         /// Its folder.
         folder: PathBuf,
         /// The error of the extract.
-        source: StoreError,
+        source: Box<StoreError>,
     },
     /// An extract is named twice: all sums would count it twice.
     #[error("named twice: {path}")]

@@ -66,7 +66,7 @@ impl Written {
 }
 
 /// Returns a number with its noun.
-fn counted<N: PartialEq + From<u8> + Display>(number: N, [one, many]: [&str; 2]) -> String {
+fn counted<N: Copy + PartialEq + From<u8> + Display>(number: N, [one, many]: [&str; 2]) -> String {
     let noun = if number == N::from(1) { one } else { many };
     format!("{number} {noun}")
 }

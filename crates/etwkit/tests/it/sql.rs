@@ -171,7 +171,7 @@ fn a_statement_can_come_first() {
         &["SELECT pid FROM process", path][..],
         &["\nselect pid\nFROM process", path],
     ] {
-        let first = run(&[&["sql"], words].concat());
+        let first = run(&[&["sql"][..], words].concat());
         assert_eq!(
             (first.exit, &first.out),
             (Exit::Answered, &last.out),
@@ -207,7 +207,7 @@ fn sql_that_is_missing_is_asked_for() {
     ] {
         let answer = match args.as_slice() {
             [_, words @ ..] if !words.is_empty() => sql(words),
-            alone => run(&[&["sql"], alone].concat()),
+            alone => run(&[&["sql"][..], alone].concat()),
         };
         assert_eq!(answer.exit, Exit::Error, "{args:?}");
         let (message, advice) = answer.err.split_once("hint: ").unwrap();
