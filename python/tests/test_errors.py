@@ -41,6 +41,10 @@ class Errors(unittest.TestCase):
         again = pickle.loads(pickle.dumps(error))
         self.assertEqual((str(again), again.exit_code), (str(error), 2))
 
+    def test_an_empty_name_is_not_the_present_folder(self):
+        with self.assertRaisesRegex(ValueError, "found an empty text"):
+            etwkit.open("")
+
     def test_many_errors_are_one_message(self):
         broken = []
         for number in range(5):

@@ -35,14 +35,14 @@ fn all() -> String {
         "\
 etwkit understands the command lines of ETWAnalyzer. Its own commands are listed by: etwkit --help
 
-  -extract all -fd FILE|FOLDER|QUERY   makes an extract of each trace in the folder Extract beside it
-  -dump WHAT -fd FILE|FOLDER|QUERY     asks extracts: {}
+  -extract all -fd FILE|FOLDER|QUERY   extracts each trace into the folder Extract next to it
+  -dump WHAT -fd FILE|FOLDER|QUERY     queries extracts: {}
   -dump WHAT -help                     the switches of that command
   -dump WHAT ... -debug                also prints the etwkit command line
-  -loadsymbol -fd FILE -symserver MS   looks names of methods up that are missing
-  -converttime -fd FILE -time TIME     times of the clock to seconds of the trace, and back
+  -loadsymbol -fd FILE -symserver MS   loads missing names of methods
+  -converttime -fd FILE -time TIME     converts clock times to seconds of the trace, and back
   -convert -fd TRACE -pid N            writes a profile for speedscope
-  -console [FILE|FOLDER|QUERY ...]     asks one question after the other
+  -console [FILE|FOLDER|QUERY ...]     asks several questions in a row
   -help COMMAND                        the switches of extract, loadsymbol, converttime, convert, console",
         names.join(" ")
     )

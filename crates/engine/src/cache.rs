@@ -17,7 +17,7 @@ use etwkit_base::path::{name_of, stem_of};
 use etwkit_extract::json7z::{JsonInput, import_json};
 use etwkit_extract::manifest::{Detail, Manifest};
 use etwkit_extract::{
-    ConvertError, ConvertOptions, Described, Extract, Input, WriterOptions, convert,
+    ConvertError, ConvertOptions, Described, Extract, Input, StoreError, WriterOptions, convert,
     default_target, derive_into, derived_in, is_current, manifest_of,
 };
 use etwkit_sql::Cancel;
@@ -196,7 +196,7 @@ impl Engine {
                 path.display()
             ));
         }
-        make(&path)?;
+        make(&path).map_err(|error| of_cache(folder, error))?;
         // The name of the extract has the state from before, so that later questions do not find an
         // extract of a file that was still being written.
         if self::state(source) != state {
@@ -369,9 +369,45 @@ pub(crate) fn size(folder: &Path) -> u64 {
     entries.map(one).sum()
 }
 
+/// Names the cache in an error of writing to it, since its user gave no name for the extract.
+fn of_cache(folder: &Path, error: ConvertError) -> Error {
+    let is_of_reading = |error: &StoreError| match error {
+        StoreError::Io { doing, .. } => matches!(*doing, "open" | "read"),
+        _ => true,
+    };
+    match error {
+        ConvertError::Store(source) if !is_of_reading(&source) => Error::Cache {
+            folder: folder.to_owned(),
+            source: Box::new(source),
+        },
+        other => other.into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_cache_has_the_advice_of_a_cache() {
+        let failed = |doing: &'static str| {
+            ConvertError::Store(StoreError::Io {
+                doing,
+                path: "/cache/a.etwx/process.parquet".into(),
+                source: std::io::ErrorKind::StorageFull.into(),
+            })
+        };
+        let folder = Path::new("/cache");
+        let full = of_cache(folder, failed("write"));
+        assert!(
+            full.hint()
+                .is_some_and(|hint| hint.contains("ETWKIT_CACHE"))
+        );
+        assert!(matches!(
+            of_cache(folder, failed("open")),
+            Error::Convert(_)
+        ));
+    }
 
     #[test]
     fn the_extracts_that_were_asked_longest_ago_make_room() {

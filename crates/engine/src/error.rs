@@ -1,7 +1,7 @@
 //! Errors of opening and querying traces and extracts.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use etwkit_extract::json7z::JsonError;
 use etwkit_extract::{ConvertError, DescribeError, StoreError};
@@ -48,6 +48,14 @@ pub enum Error {
     NoCache {
         /// The environment variable that names one.
         variable: &'static str,
+    },
+    /// The cache cannot be written.
+    #[error("cannot write the cache {}", folder.display())]
+    Cache {
+        /// Its folder.
+        folder: PathBuf,
+        /// The error of the extract.
+        source: Box<StoreError>,
     },
     /// An extract is named twice: all sums would count it twice.
     #[error("named twice: {path}")]
@@ -139,6 +147,9 @@ impl Error {
             Self::System { .. } => None,
             Self::NoCache { .. } => {
                 Some("set ETWKIT_CACHE to a folder, or extract the trace first")
+            }
+            Self::Cache { .. } => {
+                Some("free some space, or set ETWKIT_CACHE to a folder that can be written")
             }
             Self::SameTagSet { .. } | Self::KeepsTags { .. } => None,
             Self::Twice { .. } => Some("name each extract once"),

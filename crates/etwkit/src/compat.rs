@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::time::Instant;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Parser;
 use etwkit_compat::{Extraction, Guest, Plan, Step, on_disk, plan, shell_line};
 use etwkit_question::test_run::Selection;
@@ -69,7 +69,10 @@ impl Command {
 }
 
 fn parse(args: &[OsString]) -> anyhow::Result<Cli> {
-    parsed(args).with_context(|| format!("in our own words the line is: {}", shell_line(args)))
+    parsed(args).map_err(|error| {
+        let line = shell_line(args);
+        anyhow::anyhow!("the line was translated to: {line}").context(error.to_string())
+    })
 }
 
 fn parsed<T: Parser>(args: &[OsString]) -> anyhow::Result<T> {
@@ -140,7 +143,7 @@ fn extract(extraction: &Extraction, printer: &mut Printer<'_>) -> anyhow::Result
 fn extract_args(args: &[OsString]) -> anyhow::Result<ExtractArgs> {
     match parse(args)?.command {
         Command::Extract(args) => Ok(args),
-        _ => bail!("in our own words the line is not an extraction"),
+        _ => bail!("the line was not translated to an extraction"),
     }
 }
 

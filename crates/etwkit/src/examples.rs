@@ -99,7 +99,7 @@ Examples:
 
 pub(crate) const EXTRACT_EXAMPLE: &str = "\
 Examples:
-  etwkit extract slow-login.etl                        makes slow-login.etwx beside it
+  etwkit extract slow-login.etl                        makes slow-login.etwx next to it
   etwkit extract --detail summary --jobs 4 nightly --out extracts
   etwkit extract --one-session app.etl app.kernel.etl --out app.etwx
   etwkit extract run.json7z                            makes run.etwx of an extract of ETWAnalyzer";
@@ -161,14 +161,14 @@ Examples:
 Lines of a pipe or file are run one after the other; the worst answer then sets the exit code.";
 
 pub(crate) const VIEW_EXAMPLE: &str = "\
-The page is served on the loopback address alone, and asks with a token that is in the link. Nothing leaves the machine.
+The page is served on the loopback address only, and each request needs the token in the link. Nothing leaves the machine.
 
 Examples:
   etwkit view slow-login.etl
-  etwkit view --finding 1 slow-login.etl at what made it slow, as etwkit diagnose finds it
-  etwkit view --at '#v1;...' slow-login.etl  as a link of another machine shows it
-  etwkit view                            a page that opens traces
-  etwkit view --no-open slow-login.etwx  only prints the link";
+  etwkit view --finding 1 slow-login.etl     at the first finding of etwkit diagnose
+  etwkit view --at '#v1;...' slow-login.etl  as a link from another machine shows it
+  etwkit view                                a page that opens traces
+  etwkit view --no-open slow-login.etwx      only prints the link";
 
 pub(crate) const MCP_EXAMPLE: &str = "\
 Examples:

@@ -1,5 +1,7 @@
 //! The summary of a file that was written, in words and as JSON.
 
+use std::fmt::Display;
+
 use etwkit_question::numbers::{Numbers, rounded};
 use etwkit_questions::cpu::source::CpuSource;
 use etwkit_questions::stack::tree::Metric;
@@ -49,17 +51,10 @@ impl Written {
             return packets.lines(numbers, request);
         }
         let ms = numbers.whole(rounded(self.total_ns, 1_000_000));
-        let mut lines = vec![format!(
-            "  {ms} ms of {} {} in {} stacks, {} names",
-            request.process_count,
-            if request.process_count == 1 {
-                "process"
-            } else {
-                "processes"
-            },
-            self.stacks,
-            self.frames
-        )];
+        let processes = counted(request.process_count, ["process", "processes"]);
+        let stacks = counted(self.stacks, ["stack", "stacks"]);
+        let names = counted(self.frames, ["name", "names"]);
+        let mut lines = vec![format!("  {ms} ms of {processes} in {stacks}, {names}")];
         if request.metric == Metric::Cpu && self.source == Some(CpuSource::ContextSwitches) {
             lines.push(
                 "  no CPU was sampled: weights are time on processors, from context switches"
@@ -68,6 +63,12 @@ impl Written {
         }
         lines
     }
+}
+
+/// Returns a number with its noun.
+fn counted<N: Copy + PartialEq + From<u8> + Display>(number: N, [one, many]: [&str; 2]) -> String {
+    let noun = if number == N::from(1) { one } else { many };
+    format!("{number} {noun}")
 }
 
 impl PacketSums {
@@ -102,6 +103,23 @@ impl PacketSums {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_of_a_kind_is_singular() {
+        let written = Written {
+            stacks: 1,
+            frames: 2,
+            ..Written::default()
+        };
+        let request = ExportRequest {
+            process_count: 1,
+            ..ExportRequest::default()
+        };
+        assert_eq!(
+            written.lines(&Numbers::default(), &request),
+            ["  0 ms of 1 process in 1 stack, 2 names"]
+        );
+    }
 
     #[test]
     fn packets_are_counted_and_what_is_left_out_is_said() {

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::manifest;
 use crate::store_error::{TOO_MANY_OPEN, is_too_many_open};
 
 /// The reason for which an input could not be opened. Names are shown as the user gave them. Names
@@ -241,6 +242,9 @@ impl Error {
         Some(match self {
             Self::NoInput => "name one .etl file, or several of one session",
             Self::Open { source, .. } => hint_for_io(source),
+            Self::Directory { path, .. } if path.join(manifest::FILE).is_file() => {
+                "this is an extract: `etwkit dump overview` shows its contents, `etwkit dump stats` its recording"
+            }
             Self::Directory { .. } => "name the .etl files of one session in it",
             Self::NotRegular { .. } => {
                 "save the trace to a file first: reading it needs random access"

@@ -203,6 +203,9 @@ impl StoreError {
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
+            Self::Io { path, source, .. } if is_part_missing(path, source) => {
+                "the extract was removed or moved in the meantime: ask again"
+            }
             Self::Io {
                 doing: "open" | "read",
                 source,
@@ -245,6 +248,16 @@ pub(crate) fn is_too_many_open(error: &io::Error) -> bool {
         None => false,
     };
     is_number || cfg!(unix) && error.to_string().contains("oo many open files")
+}
+
+/// Returns `true` if a file inside an extract is gone: the extract was there when it was opened.
+fn is_part_missing(path: &Path, error: &io::Error) -> bool {
+    let is_inside = path
+        .parent()
+        .and_then(Path::extension)
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("etwx"));
+    let is_table = path.extension().is_some_and(|ending| ending == "parquet");
+    is_inside && is_table && error.kind() == io::ErrorKind::NotFound
 }
 
 fn hint_for_reading(error: &io::Error) -> &'static str {
@@ -307,6 +320,10 @@ mod tests {
                 error.hint()
             );
         }
+        let gone = StoreError::io("open", Path::new("/x/run.etwx/process.parquet"))(
+            io::Error::from_raw_os_error(2),
+        );
+        assert!(gone.hint().unwrap().contains("ask again"));
         for (number, advice) in [
             (2, "check the name"),
             (13, "make it readable"),

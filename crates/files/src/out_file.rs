@@ -283,15 +283,16 @@ fn temporary_beside(path: &Path) -> anyhow::Result<NamedTempFile> {
         .filter(|parent| !parent.as_os_str().is_empty());
     let folder = parent.map_or_else(|| PathBuf::from("."), Path::to_path_buf);
     sweep(&folder);
+    let context = || format!("cannot write into {}", folder.display());
+    // The error of a missing folder names it, and not a temporary file.
+    fs::metadata(&folder).with_context(context)?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).suffix(SUFFIX);
     // Readable for other users as far as the umask allows, like any file; temporary files usually
     // are not.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file = builder
-        .tempfile_in(&folder)
-        .with_context(|| format!("cannot write into {}", folder.display()))?;
+    let file = builder.tempfile_in(&folder).with_context(context)?;
     // Held while this program lives. On a file system without locks, no other program can sweep
     // either.
     let _ = file.as_file().try_lock();
@@ -373,6 +374,16 @@ mod tests {
             folders.starts_with("expected a file to write, found a folder"),
             "{folders}"
         );
+    }
+
+    #[test]
+    fn a_missing_folder_is_named_and_no_temporary_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("none/rows.csv");
+        let error = write(&path, Replace::Nothing, "a").unwrap_err();
+        let text = format!("{error:#}");
+        assert!(text.starts_with("cannot write into "), "{text}");
+        assert!(!text.contains(PREFIX), "{text}");
     }
 
     #[test]

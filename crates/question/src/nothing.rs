@@ -92,7 +92,11 @@ impl Chosen {
             format!("--{} {value}", option.name).trim_end().to_owned()
         };
         let asked: Vec<String> = self.given.iter().map(option).collect();
-        let asked = format!("nothing in {of} matches {}", asked.join(" "));
+        let together = match asked.len() {
+            0 | 1 => "",
+            _ => " together",
+        };
+        let asked = format!("nothing in {of} matches {}", asked.join(" and "));
         let (session, mut why) = (open()?, Vec::new());
         for (option, value) in &self.given {
             why.extend(match (&option.of, &option.kind) {
@@ -106,11 +110,10 @@ impl Chosen {
                 (None, _) => None,
             });
         }
-        Ok(match (why.as_slice(), self.given.as_slice()) {
-            ([], _) if self.is_of_all => no_rows,
-            ([], [_]) => asked,
-            ([], _) => format!("{asked}, all of it together"),
-            _ => format!("{asked}: {}", why.join("; ")),
+        Ok(match why.as_slice() {
+            [] if self.is_of_all => no_rows,
+            [] => format!("{asked}{together}"),
+            why => format!("{asked}: {}", why.join("; ")),
         })
     }
 }

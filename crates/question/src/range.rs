@@ -295,7 +295,7 @@ impl Parser<'_> {
         };
         if range.min > range.max {
             let at = to.map_or(0, |(start, _)| start);
-            let problem = "the end is before the start (a unit belongs to each of both numbers)";
+            let problem = "the end is before the start (each number needs a unit of its own)";
             return Err(self.error(at, problem.into()));
         }
         Ok(range)
@@ -436,7 +436,7 @@ mod tests {
                 "10..20ms",
                 Unit::Seconds,
                 5,
-                "the end is before the start (a unit belongs to each of both numbers)",
+                "the end is before the start (each number needs a unit of its own)",
             ),
             ("nan", Unit::Seconds, 1, "\"nan\" is not a unit"),
         ];

@@ -39,7 +39,7 @@ pub(crate) fn findings(call: &Call<'_>, request: &FindingsRequest) -> Result<Fin
         costs: costs.collect::<Result<_>>()?,
         rules: diagnosis.rules.into_iter().map(rule).collect(),
         source: Source {
-            command: format!("etwkit diagnose --details {}", shell::quoted(&path)),
+            command: format!("etwkit diagnose --details {}", shell::quoted_pattern(&path)),
             rows_read,
             took_ms: call.took_ms(),
             ..Source::default()
@@ -144,7 +144,7 @@ fn one_line(
     let command = format!(
         "etwkit {} {}",
         shell::joined_patterns(&words),
-        shell::quoted(path)
+        shell::quoted_pattern(path)
     );
     Ok(Evidence {
         command,

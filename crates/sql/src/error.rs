@@ -122,6 +122,9 @@ impl Error {
             Self::Extract(error) => error.hint(),
             Self::Lake { hint, .. } => hint.as_deref(),
             Self::Sql { hint, .. } => Some(hint.as_deref().unwrap_or(REFERENCE)),
+            Self::Statements { count: 0 } => {
+                Some("write a statement, such as SELECT name, pid FROM process")
+            }
             Self::Statements { .. } => Some("ask one question at a time"),
             Self::Refused { .. } => {
                 Some("an extract is only read; results go to a file with --out")

@@ -21,15 +21,14 @@ impl Answer {
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .build();
         let schema = self.schema().clone();
-        let mut writer =
-            ArrowWriter::try_new(file, schema, Some(properties)).map_err(|e| failed(&e))?;
+        let mut writer = ArrowWriter::try_new(file, schema, Some(properties)).map_err(of_file)?;
         let mut rows = 0;
         for batch in self {
             let batch = batch?;
             rows += batch.num_rows();
-            writer.write(&batch).map_err(|e| failed(&e))?;
+            writer.write(&batch).map_err(of_file)?;
         }
-        writer.close().map_err(|e| failed(&e))?;
+        writer.close().map_err(of_file)?;
         Ok(rows)
     }
 
@@ -60,8 +59,52 @@ fn of_stream(error: ArrowError) -> Error {
     })
 }
 
-fn failed(error: &ParquetError) -> Error {
-    Error::Failed {
-        message: format!("cannot write the Parquet file: {error}"),
+/// Converts an error of writing a file of Parquet.
+fn of_file(error: ParquetError) -> Error {
+    Error::Write(match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(other) => io::Error::other(other),
+        },
+        other => io::Error::other(other),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use datafusion::arrow::array::{ArrayRef, Int32Array, RecordBatch};
+
+    use super::*;
+
+    /// A disk without space.
+    struct Full;
+
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_of_the_system() {
+        let rows = || {
+            let pids: ArrayRef = Arc::new(Int32Array::from(vec![4]));
+            Answer::of_rows(RecordBatch::try_from_iter([("pid", pids)]).unwrap())
+        };
+        for error in [
+            rows().write_parquet(Full).unwrap_err(),
+            rows().write_arrow(Full).unwrap_err(),
+        ] {
+            let Error::Write(error) = error else {
+                panic!("{error}");
+            };
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        }
     }
 }

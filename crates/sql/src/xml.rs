@@ -302,7 +302,7 @@ impl<'s> Source<'s> {
         element
             .children
             .iter()
-            .find(|child| child.name == name)
+            .find(|child| child.name.eq_ignore_ascii_case(name))
             .ok_or_else(missing)
     }
 
@@ -466,9 +466,11 @@ impl Element {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Returns its children of that name.
+    /// Returns its children of that name, in any case.
     pub fn all<'e>(&'e self, name: &'e str) -> impl Iterator<Item = &'e Element> {
-        self.children.iter().filter(move |child| child.name == name)
+        self.children
+            .iter()
+            .filter(move |child| child.name.eq_ignore_ascii_case(name))
     }
 
     /// Spells the names of it and of what is in it as `names` do: files have them in any case.

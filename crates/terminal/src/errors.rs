@@ -36,11 +36,15 @@ impl Errors<'_> {
     /// Prints `error:`, one `caused by:` per cause and `hint:`.
     pub fn error(&mut self, error: &anyhow::Error, hint: &str) {
         let mut said = String::new();
-        for (position, cause) in error.chain().enumerate() {
-            let text = cause.to_string();
+        let mut texts = error.chain().map(ToString::to_string).peekable();
+        while let Some(text) = texts.next() {
+            // The name of a file is an outer message, which its cause often repeats.
+            if texts.peek().is_some_and(|cause| names(cause, &text)) {
+                continue;
+            }
             // Some errors include the text of their cause in their own message: it is not printed
             // twice.
-            if position == 0 {
+            if said.is_empty() {
                 self.line(&format!("error: {text}"));
             } else if !said.contains(&text) {
                 self.line(&format!("caused by: {text}"));
@@ -68,6 +72,16 @@ impl Errors<'_> {
     }
 }
 
+/// Returns `true` if a cause has the whole text of the outer message, and not as a part of a word.
+fn names(cause: &str, outer: &str) -> bool {
+    let parts: Vec<&str> = cause.split(outer).collect();
+    let is_of_word = |letter: char| letter.is_alphanumeric() || "._-".contains(letter);
+    let is_apart = |(before, after): (&&str, &&str)| {
+        !before.ends_with(is_of_word) && !after.starts_with(is_of_word)
+    };
+    outer.is_empty() || parts.iter().zip(parts.iter().skip(1)).any(is_apart)
+}
+
 /// Returns advice about a system error; `None` if the kind of error does not suggest any.
 #[must_use]
 pub fn hint_of_system(error: &io::Error) -> Option<&'static str> {
@@ -77,6 +91,9 @@ pub fn hint_of_system(error: &io::Error) -> Option<&'static str> {
             "you may not read or write there, or another program holds it open: close that, or choose another place"
         }
         io::ErrorKind::StorageFull => "no space is left there: free some, or choose another place",
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+            "a file is in the way: name a folder, or give another name"
+        }
         io::ErrorKind::ReadOnlyFilesystem => "nothing can be written there: choose another place",
         io::ErrorKind::InvalidData => {
             "the file is not what it should be: was it copied as a whole?"
@@ -105,6 +122,40 @@ mod tests {
         .error(&error.unwrap_err(), "free some");
         let want = "error: x\ncaused by: cannot write: disk \\u{1b} full\nhint: free some\n";
         assert_eq!(String::from_utf8(out).unwrap(), want);
+    }
+
+    #[test]
+    fn a_name_that_its_cause_repeats_is_left_out() {
+        for (outer, want) in [
+            (
+                "a.etl",
+                "error: cannot open a.etl\ncaused by: no such file\n",
+            ),
+            (
+                "a",
+                "error: a\ncaused by: cannot open a.etl\ncaused by: no such file\n",
+            ),
+            ("", "error: cannot open a.etl\ncaused by: no such file\n"),
+        ] {
+            let error = Err::<(), _>(anyhow!("no such file"))
+                .context("cannot open a.etl")
+                .context(outer);
+            let mut out = Vec::new();
+            Errors {
+                out: &mut out,
+                is_colored: false,
+            }
+            .error(&error.unwrap_err(), "x");
+            assert_eq!(String::from_utf8(out).unwrap(), format!("{want}hint: x\n"));
+        }
+    }
+
+    #[test]
+    fn what_is_in_the_way_of_a_folder_is_named() {
+        for kind in [io::ErrorKind::AlreadyExists, io::ErrorKind::NotADirectory] {
+            let hint = hint_of_system(&kind.into()).unwrap();
+            assert!(hint.starts_with("a file is in the way"), "{hint}");
+        }
     }
 
     #[test]

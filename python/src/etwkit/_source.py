@@ -111,7 +111,10 @@ class Trace(_Source, _questions.TraceQuestions):
         map: Path | None = None,
     ):
         super().__init__(_given({"rename-rules": rename_rules, "map": map}))
-        self.path = os.path.abspath(os.fsdecode(path))
+        name = os.fsdecode(path)
+        if not name:
+            raise ValueError("expected the name of a trace, found an empty text")
+        self.path = os.path.abspath(name)
 
     def __repr__(self):
         return f"etwkit.open({self.path!r})"

@@ -93,6 +93,8 @@ pub struct Diagnosis {
     pub costs: Vec<CostRow>,
     /// Whether the recording has nothing that shows where time went, and all rules were asked.
     pub is_blind: bool,
+    /// Number of findings whose cost is not the wanted one.
+    pub left_out: usize,
 }
 
 impl DiagnoseRequest {
@@ -228,6 +230,10 @@ impl DiagnoseRequest {
             Self::largest_costs(session)?
         };
         let fails = fail_on.map(|fail_on| findings.iter().any(|finding| fail_on.is_hit(finding)));
+        let is_left_out = |finding: &&FindingRow| {
+            finding.cost_ns.is_some() && !self.cost.contains(finding.cost_ns)
+        };
+        let left_out = findings.iter().filter(is_left_out).count();
         findings.retain(|finding| match finding.cost_ns {
             Some(cost) => self.cost.contains(Some(cost)),
             // A note has no cost, so it fits no limit on the cost.
@@ -244,6 +250,7 @@ impl DiagnoseRequest {
                 fails,
                 costs,
                 is_blind: self.rule.is_none() && recorded.is_blind(),
+                left_out,
             },
             known,
         ))

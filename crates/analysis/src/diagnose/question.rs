@@ -131,7 +131,11 @@ pub(super) fn headline(diagnosis: &Diagnosis) -> String {
         Some(finding) => finding.sentence.clone(),
         None if diagnosis.is_blind => format!("{BLIND}; {RECORDED_BY}"),
         None => {
-            let found = what_is_found(findings.len());
+            let found = match diagnosis.left_out {
+                0 => what_is_found(findings.len()),
+                1 => "--cost leaves out the only cause that was found".to_owned(),
+                causes => format!("--cost leaves out all {causes} causes that were found"),
+            };
             format!("{found}: {}", what_was_checked(rules))
         }
     }
@@ -147,10 +151,11 @@ const RECORDED_BY: &str = "`etwkit record start cswitch` records waits and CPU u
 /// The command that gets names of functions: below the headline where no cause was found, since the cause may be
 /// among those that names show.
 fn names_first(diagnosis: &Diagnosis) -> Option<Line> {
-    let has_cause = diagnosis
-        .findings
-        .iter()
-        .any(|finding| finding.cost_ns.is_some());
+    let has_cause = diagnosis.left_out > 0
+        || diagnosis
+            .findings
+            .iter()
+            .any(|finding| finding.cost_ns.is_some());
     let is_of_use = !has_cause && !diagnosis.is_blind && nameless(&diagnosis.rules) > 0;
     is_of_use.then(|| Line::command("names of functions: ", NAMED_BY))
 }
@@ -243,6 +248,13 @@ mod tests {
             "No known cause was found: 1 of 4 rules could be checked"
         );
         assert_eq!(names_first(&diagnosis), None);
+        for (causes, said) in [
+            (1, "--cost leaves out the only cause that was found: 1 of 4"),
+            (2, "--cost leaves out all 2 causes that were found: 1 of 4"),
+        ] {
+            diagnosis.left_out = causes;
+            assert!(headline(&diagnosis).starts_with(said));
+        }
     }
 
     #[test]

@@ -112,7 +112,8 @@ impl ExplainRequest {
         {
             return Err(Error::NotThere {
                 message,
-                how: "name a program of the runs: etwkit dump process lists them".to_owned(),
+                how: "name a program that ran in them; * and ? in the name stand for any letters"
+                    .to_owned(),
             });
         }
         let values: Vec<f64> = measured

@@ -31,6 +31,9 @@ const CHECKPOINT_MS: f64 = 100.0;
 const ANTIVIRUS_SHARE: f64 = 0.05;
 const HARD_FAULT_SHARE: f64 = 0.05;
 
+/// Fewest runs of which a median tells the usual value. Each of two runs differs from their median.
+const USUAL_RUNS: usize = 3;
+
 /// Change of the cycles per instruction that shows a disturbance of the machine if the instructions
 /// do not change.
 const CPI_CHANGE: f64 = 0.10;
@@ -289,6 +292,9 @@ fn time_of(run: &Run) -> Option<f64> {
 }
 
 fn hard_faults(runs: &mut [Run], matrix: &Matrix) {
+    if runs.len() < USUAL_RUNS {
+        return;
+    }
     let mut sums = vec![0.0; runs.len()];
     let is_time = |measure: Measure| measure == Measure::Time;
     let faults = matrix
@@ -501,6 +507,25 @@ mod tests {
         hard_faults(&mut runs, &matrix);
         let differs: Vec<usize> = runs.iter().map(|run| run.differs.len()).collect();
         assert_eq!(differs, [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn two_runs_have_no_usual_value() {
+        let mut matrix = Matrix::new(2);
+        let name = Name {
+            kind: Kind::HardFault,
+            measure: Measure::Time,
+            what: String::new(),
+            process: None,
+        };
+        matrix.add(0, name, 0.0, 92.0);
+        let run = |metric| Run {
+            metric: Some(metric),
+            ..Run::default()
+        };
+        let mut runs = [run(273.0), run(181.0)];
+        hard_faults(&mut runs, &matrix);
+        assert!(runs.iter().all(|run| run.differs.is_empty()));
     }
 
     #[test]

@@ -23,7 +23,7 @@ impl Explanation {
         let metric = &self.metric;
         if runs < 2 {
             return format!(
-                "There is nothing to compare: {} measured by {metric}, and two are needed",
+                "There is nothing to compare: {} measured ({metric}), and two are needed",
                 counted(runs)
             );
         }
@@ -55,7 +55,7 @@ impl Explanation {
                 "what differs most is"
             };
             return format!(
-                "{runs} runs are too few for a statement: {halves}; {what}{}",
+                "{runs} runs are too few to draw conclusions: {halves}; {what}{}",
                 named(&causes.causes)
             );
         }

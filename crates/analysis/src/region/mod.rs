@@ -187,8 +187,8 @@ impl RegionRequest {
             return Err(Error::NotThere {
                 message: "the extract has no single events".to_owned(),
                 how: format!(
-                    "record the providers {}; an extract made with `--detail summary` does not hold single events, `--detail full` does",
-                    self.manifest().providers().join(", ")
+                    "{}; an extract made with `--detail summary` does not hold single events, `--detail full` does",
+                    how_to_record(&self.manifest().providers())
                 ),
             });
         }
@@ -203,8 +203,8 @@ impl RegionRequest {
                 message: "the extract has none of the events that the file of regions names"
                     .to_owned(),
                 how: format!(
-                    "record the providers {}; events that have tables of their own (see `etwkit docs sql`) are not found here",
-                    self.manifest().providers().join(", ")
+                    "{}; events that have tables of their own (see `etwkit docs sql`) are not found here",
+                    how_to_record(&self.manifest().providers())
                 ),
             });
         }
@@ -444,6 +444,15 @@ fn depths(parents: &Parents) -> IndexVec<Instance, i64> {
     known.collect()
 }
 
+/// Returns advice that names the providers of the events.
+fn how_to_record(providers: &[&str]) -> String {
+    let noun = match providers {
+        [_] => "provider",
+        _ => "providers",
+    };
+    format!("record the {noun} {}", providers.join(", "))
+}
+
 /// Describes an event of a file of regions for people.
 fn described(event: &definition::EventPattern) -> String {
     let part = |name: &str, number: Option<i32>| number.map(|number| format!("{name} {number}"));
@@ -471,4 +480,15 @@ fn described(event: &definition::EventPattern) -> String {
         .chain(fields)
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::how_to_record;
+
+    #[test]
+    fn one_provider_is_singular() {
+        assert_eq!(how_to_record(&["a"]), "record the provider a");
+        assert_eq!(how_to_record(&["a", "b"]), "record the providers a, b");
+    }
 }

@@ -217,6 +217,17 @@ SELECT 'x' AS culprit
 ";
 
 #[test]
+fn causes_that_a_limit_of_the_cost_leaves_out_are_counted() {
+    let all = diagnose(&machine(), SEVERAL, |_| ());
+    let dear = diagnose(&machine(), SEVERAL, |request| {
+        request.cost = Range::parse("100s..", Unit::Milliseconds).unwrap();
+    });
+    let causes = all.findings.iter().filter(|row| row.cost_ns.is_some());
+    assert_eq!((all.left_out, dear.left_out), (0, causes.count()));
+    assert!(dear.left_out > 0 && dear.findings.is_empty());
+}
+
+#[test]
 fn the_costliest_stands_first_and_notes_last() {
     let Diagnosis {
         findings, rules, ..

@@ -1,6 +1,6 @@
 //! `etwkit strace`: system calls as lines, in the format of the tool with that name.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use etwkit_question::Question;
@@ -72,7 +72,9 @@ pub(crate) fn run(args: &StraceArgs, printer: &mut Printer<'_>) -> anyhow::Resul
     let time = TimeRange::parse(args.range.as_deref())?;
     let session = open_extracts(std::slice::from_ref(&args.trace), printer)?;
     let request = args.request(time.of_session(&session)?);
-    request.form().check(&session)?;
+    if let Err(why) = request.form().check(&session) {
+        return without_calls(&args.trace, why, printer);
+    }
     let calls = if args.summary_only {
         summary(request.sums(&session)?, printer)?
     } else {
@@ -91,6 +93,20 @@ pub(crate) fn run(args: &StraceArgs, printer: &mut Printer<'_>) -> anyhow::Resul
     } else {
         Exit::Nothing
     })
+}
+
+/// Reports that the trace has no system calls.
+fn without_calls(
+    trace: &Path,
+    why: etwkit_question::Error,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Exit> {
+    if !why.is_nothing() {
+        return Err(why.into());
+    }
+    printer.line(&format!("{}: {why}", trace.display()))?;
+    printer.labelled(&format!("hint: {}", why.hint().unwrap_or("")))?;
+    Ok(Exit::Nothing)
 }
 
 /// Prints the table of `strace -c`, largest first. Returns the number of calls.

@@ -46,13 +46,9 @@ pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<
     printer.line(&format!("The page: {link}"))?;
     printer.line("Only this machine can open it. Ctrl-C ends it.")?;
     printer.finish()?;
-    if !args.no_open && running.has_page() {
-        // Without a browser, the link has already been printed.
-        if let Err(error) = open::that_detached(link) {
-            printer.note(&format!(
-                "no browser can be opened ({error}): open the link yourself"
-            ));
-        }
+    // Without a browser, the link has already been printed.
+    if !args.no_open && running.has_page() && open::that_detached(link).is_err() {
+        printer.note("no browser can be opened: open the link yourself");
     }
     let stoppable = Stoppable::begin();
     // In a console, Ctrl-C sets the cancel switch of the command and does not affect the process.

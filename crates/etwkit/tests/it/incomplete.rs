@@ -307,7 +307,7 @@ fn an_empty_answer_says_what_was_asked_and_what_there_is() {
         ),
         (
             &["process", "--process", "beta", "--cmdline", "*alpha*"],
-            &["all of it together"],
+            &["--process beta and --cmdline *alpha* together"],
         ),
     ];
     for (args, expected) in cases {

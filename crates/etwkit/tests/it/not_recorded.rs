@@ -48,6 +48,9 @@ fn dumps_of_what_was_not_recorded_say_how_to_record_it() {
         let (trace, extract) = (path("empty.etl"), path(&format!("{detail}.etwx")));
         let made = run(&["extract", &trace, "--out", &extract, "--detail", detail]);
         assert_eq!(made.exit, Exit::Answered, "{}", made.err);
+        let strace = run(&["strace", &extract]);
+        assert_eq!(strace.exit, Exit::Nothing, "{}", strace.err);
+        assert!(strace.out.contains("hint: "), "{}", strace.out);
         let all = dumps();
         assert!(all.len() >= 32, "{all:?}");
         for dump in all.iter().filter(|dump| !ALWAYS.contains(&dump.as_str())) {

@@ -234,9 +234,8 @@ fn one_damaged_extract_is_named_and_does_not_stop_the_others() {
         assert_eq!(stopped.exit, Exit::Error, "{command:?}");
         if command[0] == "sql" {
             // One query over all extracts would leave something out.
-            let named = format!(
-                "error: {b}\ncaused by: damaged extract: process.parquet of {b}: expected bytes 0 to "
-            );
+            let named =
+                format!("error: damaged extract: process.parquet of {b}: expected bytes 0 to ");
             assert!(stopped.err.starts_with(&named), "{}", stopped.err);
             assert!(
                 stopped.err.ends_with("\nhint: extract the trace again\n"),
@@ -257,11 +256,12 @@ fn one_damaged_extract_is_named_and_does_not_stop_the_others() {
             .lines()
             .filter(|line| line.starts_with("error: "))
             .collect();
-        assert_eq!(
-            errors,
-            [format!("error: {b}"), format!("error: {gone}")],
-            "{}",
-            on.err
+        let [damaged, missing] = errors[..] else {
+            panic!("{}", on.err);
+        };
+        assert!(
+            damaged.contains(&b) && missing.contains(&gone),
+            "{errors:?}"
         );
         assert!(on.err.matches("\nhint: ").count() == 2, "{}", on.err);
         let note = "note: 2 of 4 could be read: the answer leaves out the others\n";

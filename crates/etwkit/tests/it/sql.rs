@@ -161,6 +161,62 @@ fn errors_say_what_to_do() {
 }
 
 #[test]
+fn a_statement_can_come_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = extract(folder.path());
+    let path = path.to_str().unwrap();
+    let last = run(&["sql", path, "SELECT pid FROM process"]);
+    assert_eq!(last.exit, Exit::Answered, "{}", last.err);
+    for words in [
+        &["SELECT pid FROM process", path][..],
+        &["\nselect pid\nFROM process", path],
+    ] {
+        let first = run(&[&["sql"][..], words].concat());
+        assert_eq!(
+            (first.exit, &first.out),
+            (Exit::Answered, &last.out),
+            "{}",
+            first.err
+        );
+    }
+}
+
+#[test]
+fn sql_that_is_missing_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("slowest.sql");
+    std::fs::write(&file, "SELECT 1").unwrap();
+    let file = file.to_str().unwrap();
+    for (args, error, hint) in [
+        (
+            vec![file],
+            "expected SQL after the extract",
+            "SELECT name FROM process",
+        ),
+        (
+            vec![file, ""],
+            "expected one SQL statement, found 0",
+            "write a statement",
+        ),
+        (
+            vec![file, "SELECT 1; SELECT 2"],
+            "expected one SQL statement, found 2",
+            "one question",
+        ),
+        (vec![file, &format!("@{file}")], "but a file ", "`--file "),
+    ] {
+        let answer = match args.as_slice() {
+            [_, words @ ..] if !words.is_empty() => sql(words),
+            alone => run(&[&["sql"][..], alone].concat()),
+        };
+        assert_eq!(answer.exit, Exit::Error, "{args:?}");
+        let (message, advice) = answer.err.split_once("hint: ").unwrap();
+        assert!(message.contains(error), "{}", answer.err);
+        assert!(advice.contains(hint), "{}", answer.err);
+    }
+}
+
+#[test]
 fn a_trace_is_extracted_into_the_cache_first() {
     for _ in 0..2 {
         let answer = run(&[

@@ -93,6 +93,16 @@ fn a_folder_is_refused_and_its_traces_counted() {
 }
 
 #[test]
+fn an_extract_in_place_of_a_trace_is_named() {
+    let folder = Folder::new();
+    folder.write("manifest.json", b"{}");
+    assert_refused(
+        open_one(&folder.path("")),
+        &["hint: this is an extract: `etwkit dump overview`"],
+    );
+}
+
+#[test]
 fn the_same_file_twice_is_refused() {
     let folder = Folder::new();
     let path = folder.write("a.etl", &made("power-5.etl"));

@@ -125,7 +125,7 @@ pub(super) const DISK_IO: View<DiskRequest, DiskRow> = View::new(
     vec![if is_merged {
         line
     } else {
-        line.words(", ").whole(files).words(" files")
+        line.words(", ").counted(files, ["file", "files"])
     }]
 });
 

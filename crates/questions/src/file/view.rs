@@ -150,7 +150,7 @@ pub(super) const FILE_IO: View<FileRequest, FileRow> = View::new(
     vec![if is_merged {
         line
     } else {
-        line.words(", ").whole(total.files).words(" files")
+        line.words(", ").counted(total.files, ["file", "files"])
     }]
 });
 

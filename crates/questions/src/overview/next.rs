@@ -178,7 +178,10 @@ pub(super) fn next(overview: &Overview, session: &Session) -> Vec<Next> {
 /// The command line of a question about a file: the name of a stranger's trace must not become a command when
 /// the line is pasted.
 fn command_line(question: &str, path: &str) -> String {
-    format!("etwkit {}", question.replace("PATH", &shell::quoted(path)))
+    format!(
+        "etwkit {}",
+        question.replace("PATH", &shell::quoted_pattern(path))
+    )
 }
 
 impl Questions<'_> {
@@ -291,12 +294,12 @@ mod tests {
     fn a_path_stays_one_word_of_its_line() {
         for (path, expected) in [
             ("traces/a-1.etl", "etwkit info traces/a-1.etl --json"),
-            ("my trace.etl", "etwkit info 'my trace.etl' --json"),
-            ("o'x.etl", r"etwkit info 'o'\''x.etl' --json"),
-            ("a;reboot.etl", "etwkit info 'a;reboot.etl' --json"),
-            ("$(reboot).etl", "etwkit info '$(reboot).etl' --json"),
-            ("~me.etl", "etwkit info '~me.etl' --json"),
-            ("", "etwkit info '' --json"),
+            ("my trace.etl", r#"etwkit info "my trace.etl" --json"#),
+            ("o'x.etl", r#"etwkit info "o?x.etl" --json"#),
+            ("a;reboot.etl", r#"etwkit info "a;reboot.etl" --json"#),
+            ("$(reboot).etl", r#"etwkit info "?(reboot).etl" --json"#),
+            ("~me.etl", r#"etwkit info "~me.etl" --json"#),
+            ("", r#"etwkit info "" --json"#),
         ] {
             assert_eq!(command_line("info PATH --json", path), expected);
         }

@@ -162,11 +162,20 @@ impl std::fmt::Display for ProcessCounts {
             sessions,
             users,
         } = self;
+        let processes = counted(*processes, ["process", "processes"]);
+        let sessions = counted(*sessions, ["session", "sessions"]);
+        let users = counted(*users, ["user", "users"]);
         write!(
             f,
-            "{processes} processes: {started} started, {ended} ended, {permanent} did neither; {sessions} sessions, {users} users"
+            "{processes}: {started} started, {ended} ended, {permanent} did neither; {sessions}, {users}"
         )
     }
+}
+
+/// Returns a number with its noun.
+fn counted(number: usize, [one, many]: [&str; 2]) -> String {
+    let noun = if number == 1 { one } else { many };
+    format!("{number} {noun}")
 }
 
 fn sessions<'r>(rows: impl Iterator<Item = &'r ProcessRow>) -> BTreeSet<String> {
@@ -264,5 +273,26 @@ impl Question for ProcessRequest {
             });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_a_kind_is_singular() {
+        let counts = ProcessCounts {
+            processes: 1,
+            started: 1,
+            ended: 0,
+            permanent: 0,
+            sessions: 1,
+            users: 2,
+        };
+        assert_eq!(
+            counts.to_string(),
+            "1 process: 1 started, 0 ended, 0 did neither; 1 session, 2 users"
+        );
     }
 }

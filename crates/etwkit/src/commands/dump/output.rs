@@ -202,7 +202,7 @@ fn explain(
         let question = command.rsplit(' ').next().unwrap_or("");
         if let Some(profile) = profiles::to_answer(question, what) {
             hint = format!(
-                "{hint}; of our own profiles `etwkit record start {}`",
+                "{hint}; or record with `etwkit record start {}`",
                 profile.name
             );
         }
@@ -392,7 +392,8 @@ impl<'p, 'w> Lines<'p, 'w> {
         let width = || {
             let columns = std::env::var("COLUMNS")
                 .ok()
-                .and_then(|columns| columns.parse().ok());
+                .and_then(|columns| columns.parse().ok())
+                .filter(|columns| *columns > 0);
             columns.or_else(|| {
                 console::Term::stdout()
                     .size_checked()

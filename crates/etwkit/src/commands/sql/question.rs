@@ -9,6 +9,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use etwkit_base::shell::quoted_pattern;
 use etwkit_engine::{library, library_question};
 use etwkit_sql::dialect::with_values;
 use etwkit_sql::library::Query;
@@ -43,11 +44,20 @@ pub(super) fn read(args: &SqlArgs) -> anyhow::Result<(Question, &[std::ffi::OsSt
         .collect::<Result<_, _>>()?;
     let (query, extracts) = match (&args.file, args.items.as_slice()) {
         (Some(file), extracts) => (Cow::Owned(of_file(file, String::new())?), extracts),
+        (None, [sql, extracts @ ..])
+            if is_statement(sql) && extracts.last().is_some_and(|last| !is_statement(last)) =>
+        {
+            (of_word(sql, args.library.as_deref())?, extracts)
+        }
+        (None, [file]) if Path::new(file).exists() => return Err(without_sql(file)),
         (None, [extracts @ .., sql]) => (of_word(sql, args.library.as_deref())?, extracts),
         (None, []) => bail!("expected EXTRACT… and SQL"),
     };
     if extracts.is_empty() {
-        bail!("expected an extract before the SQL; `etwkit sql --help` shows how");
+        return Err(advised(
+            "expected an extract before the SQL",
+            "name a trace or an extract first, as in `etwkit sql slow.etl \"SELECT name FROM process\"`",
+        ));
     }
     Ok((Question { query, params }, extracts))
 }
@@ -73,6 +83,35 @@ pub(super) fn text(args: &SqlArgs) -> anyhow::Result<String> {
         Some(engine) => of_named_question(engine, name, &sql),
         None => Ok(sql),
     }
+}
+
+/// Returns the error for a file without SQL.
+fn without_sql(file: &OsStr) -> anyhow::Error {
+    let file = quoted_pattern(&file.to_string_lossy());
+    advised(
+        "expected SQL after the extract",
+        format!(
+            "write it as the last word, as in `etwkit sql {file} \"SELECT name FROM process\"`"
+        ),
+    )
+}
+
+/// First words of statements that only read.
+const READING: [&str; 4] = ["SELECT", "WITH", "VALUES", "EXPLAIN"];
+
+/// Returns whether a word is a statement, and not a file. People who come from other tools write the
+/// statement first.
+fn is_statement(word: &OsStr) -> bool {
+    let Some((first, _)) = word
+        .to_str()
+        .and_then(|text| text.trim_start().split_once(char::is_whitespace))
+    else {
+        return false;
+    };
+    READING
+        .iter()
+        .any(|known| first.eq_ignore_ascii_case(known))
+        && !Path::new(word).exists()
 }
 
 /// Parses `SQL`, `-` for the standard input, or `@NAME` for a question of a library.
@@ -102,6 +141,15 @@ fn of_library(name: &str, folder: Option<&Path>) -> anyhow::Result<Cow<'static, 
     }
     if let Some(query) = library_question(name) {
         return Ok(Cow::Borrowed(query));
+    }
+    if Path::new(name).is_file() {
+        let file = quoted_pattern(name);
+        return Err(advised(
+            format!("there is no question @{name}, but a file {name}"),
+            format!(
+                "`--file {file}` reads the SQL from it; only lists of extracts are written as @FILE"
+            ),
+        ));
     }
     let known: BTreeSet<&str> = own.iter().map(String::as_str).collect();
     let known: Vec<&str> = known

@@ -237,6 +237,16 @@ fn profiles_of_our_own_are_read_as_others_are() {
 }
 
 #[test]
+fn names_of_elements_count_in_any_case() {
+    let other = WAITS
+        .replace("Views>", "VIEWS>")
+        .replace("Columns>", "columns>")
+        .replace("<Column ", "<column ")
+        .replace("</Column>", "</column>");
+    assert_eq!(read(&other), read(WAITS));
+}
+
+#[test]
 fn what_is_no_profile_is_refused_with_its_place() {
     let error = |text: &str| {
         Profile::parse("p.wpaProfile", text.as_bytes())
