@@ -13,8 +13,8 @@ use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions}
 
 use crate::{Error, Result};
 
-/// Maximum bytes of a file that is read as a whole: a commit, a checkpoint.
-const MAX_READ: u64 = 1 << 30;
+/// Maximum bytes of a commit. Parsed JSON takes many times as much memory.
+const MAX_READ: u64 = 64 << 20;
 
 /// The files of a lake.
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ impl Store {
         parts.fold(self.root.clone(), |path, part| path.join(part))
     }
 
-    /// Reads a file; `None` if there is none.
+    /// Reads a commit; `None` if there is none.
     pub(crate) fn read(&self, name: &str) -> Result<Option<Bytes>> {
         let at = named(name)?;
         let opened = found(block_on(self.objects.get(&at)));
