@@ -41,16 +41,20 @@ impl Store {
 
     /// Reads a commit; `None` if there is none.
     pub(crate) fn read(&self, name: &str) -> Result<Option<Bytes>> {
+        self.read_up_to(MAX_READ, name)
+    }
+
+    fn read_up_to(&self, most: u64, name: &str) -> Result<Option<Bytes>> {
         let at = named(name)?;
         let opened = found(block_on(self.objects.get(&at)));
         let Some(opened) = opened.map_err(failed("read", name))? else {
             return Ok(None);
         };
         let size = opened.meta.size;
-        if size > MAX_READ {
+        if size > most {
             return Err(Error::File {
                 path: self.path(name),
-                expected: format!("{MAX_READ} bytes at most, found {size}"),
+                expected: format!("{most} bytes at most, found {size}"),
                 source: None,
             });
         }
@@ -66,17 +70,24 @@ impl Store {
         Ok(head.map(|head| head.size))
     }
 
-    /// Creates a file; `false` if there is one already, which stays as it is. What this returns for is
-    /// on the disk.
+    /// Creates a file; `false` if another writer has created it, whose file stays as it is. What this
+    /// returns for is on the disk.
     pub(crate) fn create(&self, name: &str, bytes: Bytes) -> Result<bool> {
         let at = named(name)?;
         let options = PutOptions {
             mode: PutMode::Create,
             ..PutOptions::default()
         };
-        match block_on(self.objects.put_opts(&at, bytes.into(), options)) {
+        match block_on(self.objects.put_opts(&at, bytes.clone().into(), options)) {
             Ok(_) => {}
-            Err(object_store::Error::AlreadyExists { .. }) => return Ok(false),
+            // A network share can lose the answer, try again and then find the file that it has made.
+            // Each writer's files have names and numbers of their own, so equal bytes are the own ones.
+            Err(object_store::Error::AlreadyExists { .. }) => {
+                let size = bytes.len() as u64;
+                if self.size(name)? != Some(size) || self.read_up_to(size, name)? != Some(bytes) {
+                    return Ok(false);
+                }
+            }
             Err(source) => return Err(failed("write", name)(source)),
         }
         // A commit that outlives a power failure must not name files that do not.
@@ -145,5 +156,24 @@ fn found<T>(result: object_store::Result<T>) -> object_store::Result<Option<T>> 
         Ok(found) => Ok(Some(found)),
         Err(object_store::Error::NotFound { .. }) => Ok(None),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_file_of_another_writer_is_in_the_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let create = |bytes: &'static [u8]| store.create("a/b", Bytes::from_static(bytes));
+        assert!(create(b"own").unwrap());
+        assert!(
+            create(b"own").unwrap(),
+            "the answer of the first attempt was lost"
+        );
+        assert!(!create(b"its").unwrap());
+        assert_eq!(store.read("a/b").unwrap(), Some(Bytes::from_static(b"own")));
     }
 }
