@@ -39,6 +39,16 @@ impl Store {
         parts.fold(self.root.clone(), |path, part| path.join(part))
     }
 
+    /// Returns `true` if a file lies in the folder of the lake, and not behind a link out of it.
+    pub(crate) fn has_inside(&self, name: &str) -> bool {
+        let path = self.path(name);
+        let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+        let root = self.root.canonicalize().ok();
+        folder
+            .zip(root)
+            .is_some_and(|(folder, root)| folder.starts_with(root))
+    }
+
     /// Reads a commit; `None` if there is none.
     pub(crate) fn read(&self, name: &str) -> Result<Option<Bytes>> {
         self.read_up_to(MAX_READ, name)

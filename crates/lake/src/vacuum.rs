@@ -20,7 +20,7 @@ pub struct Vacuumed {
 
 impl Lake {
     /// Deletes the files that no table has since that time. Newer ones may be read, or belong to a
-    /// commit that another program is writing.
+    /// commit that another program is writing. What is behind a link out of the lake stays.
     ///
     /// # Errors
     /// A log cannot be read, or a file cannot be deleted.
@@ -38,6 +38,9 @@ impl Lake {
                     continue;
                 };
                 if name.starts_with(FOLDER) || !name.ends_with(".parquet") || live.contains(name) {
+                    continue;
+                }
+                if !self.store.has_inside(location) {
                     continue;
                 }
                 let removed = log.removed_at(name).map(time_of_millis);

@@ -167,6 +167,20 @@ fn vacuum_deletes_files_that_no_table_has() {
     assert_eq!(marks(&farm).len(), 3);
 }
 
+#[cfg(unix)]
+#[test]
+fn vacuum_deletes_nothing_behind_a_link() {
+    let farm = Farm::new();
+    farm.lake.add(&[one(&farm, 1)]).unwrap();
+    let outside = farm.folder.path().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    let file = outside.join("own.parquet");
+    std::fs::write(&file, "").unwrap();
+    std::os::unix::fs::symlink(&outside, farm.path().join("mark/link")).unwrap();
+    assert_eq!(farm.lake.vacuum(NOW).unwrap().files, 0);
+    assert!(file.exists());
+}
+
 #[test]
 fn a_question_notices_that_its_runs_are_gone() {
     let farm = Farm::new();
