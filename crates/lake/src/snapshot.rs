@@ -24,8 +24,8 @@ pub struct Snapshot {
     log: Log,
     runs: Vec<Arc<Run>>,
     by_hash: HashMap<String, usize>,
-    /// Files by table, read by the first question that names it.
-    files: Mutex<HashMap<String, Arc<[LakeFile]>>>,
+    /// Files by table and the log that names them, read by the first question that needs them.
+    files: Mutex<HashMap<String, (Log, Arc<[LakeFile]>)>>,
 }
 
 /// A run of a snapshot.
@@ -137,10 +137,13 @@ impl Snapshot {
     /// opened, so that their rows may be gone.
     pub fn files(&self, table: &str) -> Result<Arc<[LakeFile]>> {
         let mut known = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(files) = known.get(table) {
+        let store = &self.lake.store;
+        // Compaction puts the rows into other files, and vacuum deletes the first ones.
+        if let Some((log, files)) = known.get(table)
+            && !log.is_outdated(store)?
+        {
             return Ok(files.clone());
         }
-        let store = &self.lake.store;
         let log = Log::load(store, table)?;
         let files: Arc<[LakeFile]> = log
             .live()
@@ -153,7 +156,7 @@ impl Snapshot {
             })
             .collect();
         self.check_unchanged()?;
-        known.insert(table.to_owned(), files.clone());
+        known.insert(table.to_owned(), (log, files.clone()));
         Ok(files)
     }
 

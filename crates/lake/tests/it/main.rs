@@ -197,6 +197,19 @@ fn a_question_notices_that_its_runs_are_gone() {
 }
 
 #[test]
+fn files_are_those_after_compaction_and_vacuum() {
+    let farm = Farm::new();
+    farm.lake.add(&[one(&farm, 1)]).unwrap();
+    farm.lake.add(&[one(&farm, 2)]).unwrap();
+    let snapshot = Snapshot::open(farm.path()).unwrap();
+    assert_eq!(snapshot.files("mark").unwrap().len(), 2);
+    farm.lake.compact(NOW).unwrap();
+    farm.lake.vacuum(NOW).unwrap();
+    let files = snapshot.files("mark").unwrap();
+    assert!(files.len() == 1 && files[0].path.exists(), "{files:?}");
+}
+
+#[test]
 fn runs_have_paths() {
     let farm = Farm::new();
     farm.lake.add(&[one(&farm, 1)]).unwrap();
