@@ -224,6 +224,14 @@ fn where_chooses_among_the_runs_of_a_lake() {
         "SELECT count(*) AS n FROM process",
     ];
     assert_eq!(answer.out, run(&alone).out, "{}", answer.err);
+    let of_lake = run(&["lake", "add", text(&lake), text(&lake)]);
+    assert!(
+        of_lake
+            .err
+            .contains("a run of a lake cannot be added to a lake: "),
+        "{}",
+        of_lake.err
+    );
     let none = run(&["sql", "--where", "name = 'none'", text(&lake), "SELECT 1"]);
     assert_eq!(none.exit, Exit::Error);
     assert!(
@@ -400,13 +408,16 @@ fn the_page_refuses_a_lake() {
     let folder = tempfile::tempdir().unwrap();
     let lake = folder.path().join("lake");
     assert_eq!(run(&["lake", "init", text(&lake)]).exit, Exit::Answered);
-    let refused = run(&["view", "--no-open", text(&lake)]);
-    assert_eq!(refused.exit, Exit::Error);
-    assert!(
-        refused
-            .err
-            .contains("the page does not open the runs of a lake"),
-        "{}",
-        refused.err
-    );
+    let of_lake = format!("{}#0123456789abcdef", lake.display());
+    for named in [text(&lake), &of_lake] {
+        let refused = run(&["view", "--no-open", named]);
+        assert_eq!(refused.exit, Exit::Error);
+        assert!(
+            refused
+                .err
+                .contains("the page does not open the runs of a lake"),
+            "{}",
+            refused.err
+        );
+    }
 }
