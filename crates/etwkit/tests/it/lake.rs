@@ -224,6 +224,11 @@ fn where_chooses_among_the_runs_of_a_lake() {
         "SELECT count(*) AS n FROM process",
     ];
     assert_eq!(answer.out, run(&alone).out, "{}", answer.err);
+    // Both paths lead to one lake.
+    let other = lake.join("..").join(lake.file_name().unwrap());
+    let count = "SELECT count(*) AS n FROM extract";
+    let answer = run(&["sql", "--format", "csv", text(&lake), text(&other), count]);
+    assert_eq!(answer.out, "n\r\n3\r\n", "{}", answer.err);
     let of_lake = run(&["lake", "add", text(&lake), text(&lake)]);
     assert!(
         of_lake
