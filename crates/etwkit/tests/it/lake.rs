@@ -151,6 +151,18 @@ fn every_table_has_the_same_rows() {
 }
 
 #[test]
+fn a_run_that_is_named_twice_has_its_rows_twice() {
+    let farm = Farm::new();
+    let path = Path::new(&farm.runs[1].1);
+    let source = || Source::from((Snapshot::run_at(path).unwrap().unwrap(), path));
+    let session = Session::new(vec![source(), source()], &Options::default()).unwrap();
+    let sql = "SELECT count(*) AS t, count(DISTINCT n) AS d \
+               FROM (SELECT trace_id, count(*) AS n FROM process GROUP BY trace_id)";
+    let lines = lines(session.sql(sql));
+    assert!(lines.contains(&"| 2 | 1 |".to_owned()), "{lines:?}");
+}
+
+#[test]
 fn questions_of_the_library_have_the_same_answers() {
     let farm = Farm::new();
     let [extracts, lake] = farm.sessions();
