@@ -167,6 +167,27 @@ fn vacuum_deletes_files_that_no_table_has() {
     assert_eq!(marks(&farm).len(), 3);
 }
 
+#[test]
+fn vacuum_deletes_what_ended_writers_left() {
+    let farm = Farm::new();
+    farm.lake.add(&[one(&farm, 1)]).unwrap();
+    let table = farm.path().join("mark");
+    let left = [
+        "part=2026-11/part-00000-0.zstd.parquet#1",
+        "_delta_log/1.json#2",
+    ];
+    let others = ["part=2026-11/a.parquet#x", "notes#1"];
+    for file in left.iter().chain(&others) {
+        std::fs::write(table.join(file), "left").unwrap();
+    }
+    let kept = farm.lake.vacuum(LONG).unwrap();
+    assert_eq!((kept.files, kept.kept), (0, 2));
+    let done = farm.lake.vacuum(NOW).unwrap();
+    assert_eq!((done.files, done.bytes), (2, 8));
+    assert!(left.iter().all(|file| !table.join(file).exists()));
+    assert!(others.iter().all(|file| table.join(file).exists()));
+}
+
 #[cfg(unix)]
 #[test]
 fn vacuum_deletes_nothing_behind_a_link() {
