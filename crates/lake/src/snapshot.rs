@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use etwkit_extract::run_id;
+
 use crate::layout::RUN;
 use crate::log::{FOLDER, Log};
 use crate::read::Key;
@@ -23,7 +25,7 @@ pub struct Snapshot {
     lake: Lake,
     log: Log,
     runs: Vec<Arc<Run>>,
-    by_hash: HashMap<String, usize>,
+    by_number: HashMap<i64, usize>,
     /// Files by table and the log that names them, read by the first question that needs them.
     files: Mutex<HashMap<String, (Log, Arc<[LakeFile]>)>>,
 }
@@ -75,12 +77,10 @@ impl Snapshot {
         let lake = Lake::open(path)?;
         let log = lake.run_log()?;
         let runs = run::read(&lake.store, &log, |_| true)?;
-        let by_hash = runs.iter().enumerate();
+        let numbers = runs.iter().enumerate();
         Ok(Self {
             path: path.to_owned(),
-            by_hash: by_hash
-                .map(|(at, run)| (run.hash().to_owned(), at))
-                .collect(),
+            by_number: numbers.map(|(at, run)| (run.run_id(), at)).collect(),
             lake,
             log,
             runs: runs.into_iter().map(Arc::new).collect(),
@@ -104,7 +104,7 @@ impl Snapshot {
     pub fn run_paths(&self) -> impl Iterator<Item = PathBuf> {
         self.runs.iter().map(|run| {
             let mut path = self.path.clone().into_os_string();
-            path.push(format!("{SIGN}{}", run.hash()));
+            path.push(format!("{SIGN}{}", run.digits()));
             PathBuf::from(path)
         })
     }
@@ -120,7 +120,8 @@ impl Snapshot {
     }
 
     fn run(self: Arc<Self>, hash: &str) -> Result<LakeRun> {
-        let run = self.by_hash.get(hash).and_then(|at| self.runs.get(*at));
+        let at = self.by_number.get(&run_id(hash));
+        let run = at.and_then(|at| self.runs.get(*at));
         match run.cloned() {
             Some(run) => Ok(LakeRun { run, lake: self }),
             None => Err(Error::NoRun {

@@ -251,6 +251,18 @@ fn runs_have_paths() {
 }
 
 #[test]
+fn no_hash_leads_out_of_the_lake() {
+    let farm = Farm::new();
+    farm.lake
+        .add(&[farm.extract_of_hash("odd", "/../../x")])
+        .unwrap();
+    let snapshot = Snapshot::open(farm.path()).unwrap();
+    let path = snapshot.run_paths().next().unwrap();
+    assert!(!path.to_str().unwrap().contains(".."), "{}", path.display());
+    assert_eq!(Snapshot::run_at(&path).unwrap().unwrap().run.name(), "odd");
+}
+
+#[test]
 fn only_an_empty_folder_becomes_a_lake() {
     let farm = Farm::new();
     let error = Lake::init(farm.path()).unwrap_err();
