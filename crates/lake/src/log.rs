@@ -157,7 +157,7 @@ impl Log {
             added: 0,
         };
         // Listed before the commits are read: other writers add some in the meantime.
-        let names = log.names(store)?;
+        let names = store.names(&format!("{table}/{FOLDER}"))?;
         if store.size(&log.commit_name(0))?.is_none() {
             log.start_from_checkpoint(store, &names)?;
         }
@@ -167,13 +167,6 @@ impl Log {
             return Err(log.wrong(&format!("its commit {}, which is missing", log.next())));
         }
         Ok(log)
-    }
-
-    /// Lists the files of the log.
-    fn names(&self, store: &Store) -> Result<Vec<String>> {
-        let files = store.list(&format!("{}/{FOLDER}", self.table))?;
-        let names = files.iter().filter_map(|file| file.location.filename());
-        Ok(names.map(str::to_owned).collect())
     }
 
     /// Starts with the newest checkpoint that another program wrote, if there is one: the commits

@@ -1,6 +1,7 @@
 //! The files of a lake by their names, as an object store has them. Today the store is a folder.
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -130,6 +131,32 @@ impl Store {
         let mut all: Vec<ObjectMeta> = listed.map_err(failed("list", folder))?;
         all.sort_by(|a, b| a.location.cmp(&b.location));
         Ok(all)
+    }
+
+    /// The names of the files directly in a folder; none if it does not exist. Quicker than a list, which
+    /// looks at each file.
+    pub(crate) fn names(&self, folder: &str) -> Result<Vec<String>> {
+        let path = self.path(folder);
+        let wrong = |source| Error::Io {
+            doing: "read",
+            path: path.clone(),
+            source,
+        };
+        let entries = match fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(wrong(error)),
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let name = entry.map_err(wrong)?.file_name();
+            let name = name.to_string_lossy();
+            // The store gives such a name to a file until it is complete.
+            if !name.contains('#') {
+                names.push(name.into_owned());
+            }
+        }
+        Ok(names)
     }
 
     /// The names of the folders directly in the lake.
