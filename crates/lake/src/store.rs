@@ -57,6 +57,15 @@ impl Store {
 
     fn read_up_to(&self, most: u64, name: &str) -> Result<Option<Bytes>> {
         let at = named(name)?;
+        let path = self.path(name);
+        // Opening a pipe waits for its writer.
+        if path.metadata().is_ok_and(|found| !found.is_file()) {
+            return Err(Error::File {
+                path,
+                expected: "a regular file".to_owned(),
+                source: None,
+            });
+        }
         let opened = found(block_on(self.objects.get(&at)));
         let Some(opened) = opened.map_err(failed("read", name))? else {
             return Ok(None);
@@ -64,7 +73,7 @@ impl Store {
         let size = opened.meta.size;
         if size > most {
             return Err(Error::File {
-                path: self.path(name),
+                path,
                 expected: format!("{most} bytes at most, found {size}"),
                 source: None,
             });

@@ -79,6 +79,27 @@ fn files_outside_the_folder_of_a_table_are_refused() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn devices_and_pipes_are_not_opened() {
+    use std::os::unix::fs::symlink;
+    let farm = Farm::new();
+    farm.lake.add(&[one(&farm, 1)]).unwrap();
+    let commit = farm
+        .path()
+        .join("mark/_delta_log")
+        .join(format!("{:020}.json", 1));
+    symlink("/dev/zero", &commit).unwrap();
+    let error = farm.lake.check().unwrap_err().to_string();
+    assert!(error.ends_with("expected a regular file"), "{error}");
+    std::fs::remove_file(commit).unwrap();
+    let file = Snapshot::open(farm.path()).unwrap().files("mark").unwrap()[0].clone();
+    std::fs::remove_file(&file.path).unwrap();
+    symlink("/dev/zero", &file.path).unwrap();
+    let error = farm.lake.compact(std::time::Duration::ZERO).unwrap_err();
+    assert!(matches!(error, Error::Extract(_)), "{error}");
+}
+
 #[test]
 fn a_log_with_a_gap_is_refused() {
     let farm = Farm::new();
