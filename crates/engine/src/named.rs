@@ -168,11 +168,19 @@ struct Named {
     seen: HashMap<PathBuf, bool>,
 }
 
+/// Returns one path for all that lead to a file, through links or `..`, or to a run of a lake.
+fn place_of(path: &Path) -> PathBuf {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    match split(path) {
+        Some((lake, run)) => real(&lake).join(run),
+        None => real(path),
+    }
+}
+
 impl Named {
     /// Adds a path. One that a user names twice stays twice, for callers that refuse it.
     fn add(&mut self, path: PathBuf, is_found: bool) {
-        // Two arguments may lead to one file by different paths, through links or `..`.
-        let place = path.canonicalize().unwrap_or_else(|_| path.clone());
+        let place = place_of(&path);
         match self.seen.get(&place) {
             Some(was_found) if is_found || *was_found => {}
             _ => {

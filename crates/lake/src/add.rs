@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, new_null_array};
 use arrow_schema::SchemaRef;
@@ -16,6 +17,10 @@ use crate::run::{self, Run};
 use crate::verdict::{self, Verdict};
 use crate::write::{ATTEMPTS, Writer, append, busy, columns, pause};
 use crate::{Error, Lake, Result, unique};
+
+/// Time after which runs are not committed any more: compaction leaves rows of no run out when they are
+/// a day old, unless it is told another time.
+const LONGEST: Duration = Duration::from_secs(12 * 3600);
 
 /// The result of adding extracts, by their names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -125,6 +130,7 @@ impl Lake {
             // Another writer may have added the same runs in the meantime: theirs count, and the rows
             // that were written here belong to no run.
             let live = self.live_of(&log, &ids)?;
+            runs.iter().try_for_each(|run| in_time(run.generation()))?;
             let (mut kept, mut replaced, mut known) = (Vec::new(), BTreeSet::new(), Vec::new());
             for run in runs {
                 let other = live.get(&run.run_id());
@@ -195,6 +201,15 @@ impl Lake {
     }
 }
 
+/// Refuses rows that were begun so long ago that compaction may have left them out: the machine slept,
+/// for example.
+fn in_time(generation: i64) -> Result<()> {
+    if unique::is_older(unique::time_of(generation), LONGEST) {
+        return Err(Error::Late);
+    }
+    Ok(())
+}
+
 /// Returns rows of an extract with the key of their run before their columns.
 fn with_keys(
     table: &Table,
@@ -219,4 +234,18 @@ fn with_keys(
         table: table.name.to_owned(),
         source,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_took_half_a_day_are_not_committed() {
+        let now = unique::generation();
+        in_time(now).unwrap();
+        let micros = i64::try_from(LONGEST.as_micros()).unwrap();
+        let error = in_time(now - (micros << 11)).unwrap_err();
+        assert!(matches!(error, Error::Late), "{error}");
+    }
 }

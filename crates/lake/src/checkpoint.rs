@@ -1,14 +1,13 @@
 //! Checkpoints of a log: its state as a Parquet file, which other programs write and after which they
 //! may delete old commits.
 
-use bytes::Bytes;
-use etwkit_extract::quiet;
+use etwkit_extract::{Slice, quiet};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use serde_json::{Map, Value};
 
-use crate::log::{FOLDER, Line};
+use crate::log::{FOLDER, Line, version_of};
 use crate::store::Store;
 use crate::{Error, Result};
 
@@ -16,35 +15,46 @@ use crate::{Error, Result};
 /// not read.
 const END: &str = ".checkpoint.parquet";
 
+/// Maximum number of actions. A few bytes can stand for any number of rows.
+const MAX_ACTIONS: usize = 1 << 20;
+
 /// The version in the name of a checkpoint; `None` for other files.
 pub(crate) fn version(name: &str) -> Option<u64> {
-    let digits = name.strip_suffix(END)?;
-    digits.parse().ok()
+    version_of(name.strip_suffix(END)?)
 }
 
 /// Reads the actions of a checkpoint.
 pub(crate) fn lines(store: &Store, table: &str, version: u64) -> Result<Vec<Line>> {
     let name = format!("{table}/{FOLDER}/{version:020}{END}");
-    let wrong = |source: Option<ParquetError>| Error::File {
-        path: store.path(&name),
+    let path = store.path(&name);
+    let wrong = |source| Error::File {
+        path: path.clone(),
         expected: "a checkpoint of Delta".to_owned(),
-        source,
+        source: Some(source),
     };
-    let bytes = store.read(&name)?.ok_or_else(|| wrong(None))?;
+    let slice = Slice::of_file(&path)?;
     // The decoder panics over some damaged numbers.
-    let values = quiet::catch(|| values(bytes));
-    let values = values.map_err(|said| wrong(Some(ParquetError::General(said))))?;
-    let values = values.map_err(|source| wrong(Some(source)))?;
+    let values = quiet::catch(|| values(&slice, MAX_ACTIONS));
+    let values = values.map_err(|said| wrong(ParquetError::General(said)))?;
+    let values = values.map_err(wrong)?;
     let lines = values.into_iter().map(serde_json::from_value);
     let lines: std::result::Result<Vec<Line>, serde_json::Error> = lines.collect();
-    lines.map_err(|error| wrong(Some(ParquetError::External(Box::new(error)))))
+    lines.map_err(|error| wrong(ParquetError::External(Box::new(error))))
 }
 
 /// The rows as JSON, as commits have them.
-fn values(bytes: Bytes) -> std::result::Result<Vec<Value>, ParquetError> {
-    let reader = SerializedFileReader::new(bytes)?;
-    let rows = reader.get_row_iter(None)?;
-    rows.map(|row| Ok(of_row(&row?))).collect()
+fn values(slice: &Slice, most: usize) -> std::result::Result<Vec<Value>, ParquetError> {
+    let reader = SerializedFileReader::new(slice.clone())?;
+    slice.check_pages(reader.metadata())?;
+    let mut all = Vec::new();
+    for row in reader.get_row_iter(None)? {
+        if all.len() == most {
+            let said = format!("more than {most} actions");
+            return Err(ParquetError::General(said));
+        }
+        all.push(of_row(&row?));
+    }
+    Ok(all)
 }
 
 fn of_row(row: &Row) -> Value {
@@ -77,5 +87,32 @@ fn of_field(field: &Field) -> Value {
         }
         // No action that is used here has other types.
         _ => Value::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    use parquet::arrow::ArrowWriter;
+
+    use super::*;
+
+    #[test]
+    fn the_number_of_actions_is_bounded() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("checkpoint.parquet");
+        let column: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+        let rows = RecordBatch::try_from_iter([("a", column)]).unwrap();
+        let file = File::create(&path).unwrap();
+        let mut writer = ArrowWriter::try_new(file, rows.schema(), None).unwrap();
+        writer.write(&rows).unwrap();
+        writer.close().unwrap();
+        let slice = Slice::of_file(&path).unwrap();
+        assert_eq!(values(&slice, 3).unwrap().len(), 3);
+        let error = values(&slice, 2).unwrap_err();
+        assert!(error.to_string().contains("more than 2 actions"), "{error}");
     }
 }

@@ -81,6 +81,9 @@ pub enum Error {
         /// Number of attempts.
         attempts: u32,
     },
+    /// An attempt to add runs took so long that its rows may be gone.
+    #[error("adding took more than 12 hours, so that `lake compact` may have left rows out")]
+    Late,
     /// Rows cannot be encoded.
     #[error("cannot encode the table {table}")]
     Encode {
@@ -152,6 +155,7 @@ impl Error {
                 Some("it is another trace, or a part of one: keep it as an extract of its own")
             }
             Self::Busy { .. } => Some("run it again when fewer programs write to the lake"),
+            Self::Late => Some("run it again, with fewer extracts at once"),
             Self::File { .. } => Some("`etwkit lake check LAKE` lists all damaged files"),
             Self::Changed { .. } => Some("ask again"),
             Self::NoRun { .. } => Some("`etwkit lake list LAKE` lists the runs"),

@@ -56,6 +56,11 @@ pub(crate) fn part_of(start_utc: &str) -> &str {
         .unwrap_or(NO_PART)
 }
 
+/// Returns `true` for a part that a writer gives to files.
+pub(crate) fn is_part(text: &str) -> bool {
+    text == NO_PART || part_of(text) == text
+}
+
 /// The day in the text of a start.
 pub(crate) fn day_of(start_utc: &str) -> Option<&str> {
     start_utc
@@ -184,8 +189,10 @@ mod tests {
     fn months_and_days_come_from_the_text_of_a_start() {
         assert_eq!(part_of("2024-05-01T10:00:00.1234567Z"), "2024-05");
         assert_eq!(day_of("2024-05-01T10:00:00.1234567Z"), Some("2024-05-01"));
+        assert!(is_part("2024-05") && is_part("unknown") && !is_part("2024-05-01"));
         for other in ["", "2024", "../../x", "2024-0x-01T", "éééééééééé"] {
             assert_eq!((part_of(other), day_of(other)), (NO_PART, None), "{other}");
+            assert!(!is_part(other), "{other}");
         }
     }
 

@@ -8,7 +8,7 @@ use object_store::path::Path as Name;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::layout::PART;
+use crate::layout::{PART, is_part};
 use crate::store::Store;
 use crate::unique::millis;
 use crate::{Error, Result, checkpoint};
@@ -27,7 +27,8 @@ const DIGITS: usize = 20;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Line {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    // Not read: it can be large, and it does not change the rows.
+    #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
     pub(crate) commit_info: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) protocol: Option<Protocol>,
@@ -155,21 +156,26 @@ impl Log {
             removed: BTreeMap::new(),
             added: 0,
         };
+        // Listed before the commits are read: other writers add some in the meantime.
+        let names = store.names(&format!("{table}/{FOLDER}"))?;
         if store.size(&log.commit_name(0))?.is_none() {
-            log.start_from_checkpoint(store)?;
+            log.start_from_checkpoint(store, &names)?;
         }
         log.refresh(store)?;
+        let newest = names.iter().filter_map(|name| commit_version(name)).max();
+        if log.version < newest {
+            return Err(log.wrong(&format!("its commit {}, which is missing", log.next())));
+        }
         Ok(log)
     }
 
     /// Starts with the newest checkpoint that another program wrote, if there is one: the commits
     /// before it may be gone.
-    fn start_from_checkpoint(&mut self, store: &Store) -> Result<()> {
-        let files = store.list(&format!("{}/{FOLDER}", self.table))?;
-        let names = files.iter().filter_map(|file| file.location.filename());
-        let Some(last) = names.filter_map(checkpoint::version).max() else {
+    fn start_from_checkpoint(&mut self, store: &Store, names: &[String]) -> Result<()> {
+        let checkpoints = names.iter().filter_map(|name| checkpoint::version(name));
+        let Some(last) = checkpoints.max() else {
             // Another writer may have created the table in the meantime.
-            if files.is_empty() || store.size(&self.commit_name(0))?.is_some() {
+            if names.is_empty() || store.size(&self.commit_name(0))?.is_some() {
                 return Ok(());
             }
             return Err(self.wrong("its first commit, or a checkpoint in one file"));
@@ -230,13 +236,18 @@ impl Log {
             .stats
             .and_then(|stats| serde_json::from_str(&stats).ok())
             .unwrap_or_default();
+        let part = add.partition_values.get(PART).cloned().flatten();
+        let part = part.filter(|part| !part.is_empty());
+        if let Some(part) = part.as_deref().filter(|part| !is_part(part)) {
+            return Err(self.wrong(&format!("months in the column {PART}, found {part:?}")));
+        }
         self.added += 1;
         Ok(File {
             name: self.name_of(&add.path)?,
             size: add.size,
             rows: stats.num_records,
             run_ids: stats.min_values.run_id.zip(stats.max_values.run_id),
-            part: add.partition_values.get(PART).cloned().flatten(),
+            part,
             written: add.path,
             order: self.added,
         })
@@ -244,8 +255,12 @@ impl Log {
 
     /// Returns the name of a file by the path in its commit, in which some characters are encoded.
     fn name_of(&self, path: &str) -> Result<String> {
-        let name = Name::from_url_path(path);
-        let name = name.map_err(|_| self.wrong(&format!("names of files, found {path:?}")))?;
+        let wrong = || self.wrong(&format!("files in the folder of the table, found {path:?}"));
+        let name = Name::from_url_path(path).map_err(|_| wrong())?;
+        // Absolute paths, URLs, drives and, on Windows, `\` lead out of the folder.
+        if path.starts_with('/') || name.as_ref().contains([':', '\\']) {
+            return Err(wrong());
+        }
         Ok(name.as_ref().to_owned())
     }
 
@@ -322,6 +337,19 @@ impl Log {
             expected: expected.to_owned(),
         }
     }
+}
+
+/// The version in the name of a commit; `None` for other files.
+fn commit_version(name: &str) -> Option<u64> {
+    version_of(name.strip_suffix(".json")?)
+}
+
+/// The version in the digits of a name; `None` for other texts. Delta counts in 63 bits, so each
+/// version has a next one.
+pub(crate) fn version_of(digits: &str) -> Option<u64> {
+    let is_number = digits.len() == DIGITS && digits.bytes().all(|digit| digit.is_ascii_digit());
+    let version: i64 = is_number.then(|| digits.parse().ok()).flatten()?;
+    u64::try_from(version).ok()
 }
 
 impl Line {
@@ -401,5 +429,32 @@ impl MetaData {
             schema_string,
             ..self.clone()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_have_twenty_digits_and_a_next_one() {
+        assert_eq!(version_of("00000000000000000012"), Some(12));
+        assert_eq!(commit_version("00000000000000000012.json"), Some(12));
+        for other in [
+            "12",
+            "+0000000000000000012",
+            "18446744073709551615",
+            "99999999999999999999",
+        ] {
+            assert_eq!(version_of(other), None, "{other}");
+        }
+        assert_eq!(commit_version("00000000000000000012.crc"), None);
+    }
+
+    #[test]
+    fn what_a_commit_says_about_itself_is_not_kept() {
+        let line = r#"{"commitInfo":[[0,0],{"a":0}]}"#;
+        let line: Line = serde_json::from_str(line).unwrap();
+        assert!(line.commit_info.is_none());
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use arrow_array::{RecordBatch, new_null_array};
-use arrow_schema::SchemaRef;
+use arrow_schema::{FieldRef, Schema, SchemaRef};
 
 use crate::log::{File, Written};
 use crate::read::{Key, Rows, Span, spans};
@@ -62,11 +63,7 @@ pub(crate) fn merged(
     for file in files {
         sources.push(Source::open(store.path(&format!("{table}/{}", file.name)))?);
     }
-    // The newest version has the most columns.
-    let schemas = sources.iter().map(|source| source.rows.schema());
-    let Some(schema) = schemas.max_by_key(|schema| schema.fields().len()) else {
-        return Ok(Vec::new());
-    };
+    let schema = all_columns(sources.iter().map(|source| source.rows.schema()));
     let mut writer = Writer::new(store, table, part, schema.clone());
     while let Some(source) = lowest(&mut sources)? {
         if let Some((key, rows)) = source.take()
@@ -76,6 +73,19 @@ pub(crate) fn merged(
         }
     }
     writer.finish()
+}
+
+/// Returns the columns of all files: versions of the program have different ones.
+fn all_columns(schemas: impl Iterator<Item = SchemaRef>) -> SchemaRef {
+    let mut fields: Vec<FieldRef> = Vec::new();
+    for schema in schemas {
+        for field in schema.fields() {
+            if fields.iter().all(|known| known.name() != field.name()) {
+                fields.push(field.clone());
+            }
+        }
+    }
+    Arc::new(Schema::new(fields))
 }
 
 /// Returns the source with the lowest run. Of several the first one, so that rows keep their order.
@@ -107,4 +117,26 @@ fn conformed(table: &str, schema: &SchemaRef, rows: &RecordBatch) -> Result<Reco
         table: table.to_owned(),
         source,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_schema::{DataType, Field};
+
+    use super::*;
+
+    #[test]
+    fn merged_files_keep_the_columns_of_each() {
+        let schema = |names: [&str; 2]| {
+            let fields = names.map(|name| Field::new(name, DataType::Int64, true));
+            Arc::new(Schema::new(fields.to_vec()))
+        };
+        let all = all_columns([schema(["a", "old"]), schema(["a", "new"])].into_iter());
+        let names: Vec<&str> = all
+            .fields()
+            .iter()
+            .map(|field| field.name().as_str())
+            .collect();
+        assert_eq!(names, ["a", "old", "new"]);
+    }
 }

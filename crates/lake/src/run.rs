@@ -72,7 +72,14 @@ impl Run {
         &self.name
     }
 
-    /// The hash of its trace, 16 hexadecimal digits.
+    /// The number of its trace in 16 hexadecimal digits, by which paths name the run: the hash of its
+    /// trace, unless the lake is damaged.
+    #[must_use]
+    pub fn digits(&self) -> String {
+        digits_of(self.run_id)
+    }
+
+    /// The hash of its trace, as its manifest has it.
     #[must_use]
     pub fn hash(&self) -> &str {
         &self.manifest.source.hash
@@ -129,7 +136,7 @@ impl Run {
     fn of_row(keys: (i64, i64), texts: (&str, &str, Option<&str>)) -> Result<Self> {
         let ((run_id, generation), (name, manifest, derived)) = (keys, texts);
         let wrong = |source| Error::Manifest {
-            run: format!("{run_id:016x}"),
+            run: digits_of(run_id),
             source,
         };
         let derived = derived.map(serde_json::from_str).transpose();
@@ -141,6 +148,10 @@ impl Run {
             derived: derived.map_err(wrong)?,
         })
     }
+}
+
+fn digits_of(run_id: i64) -> String {
+    format!("{run_id:016x}")
 }
 
 /// Files of a lake differ from those of the extract, so their checksums and orders have no meaning here.

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use etwkit_extract::run_id;
+
 use crate::layout::RUN;
 use crate::log::{FOLDER, Log};
 use crate::read::Key;
@@ -23,9 +25,9 @@ pub struct Snapshot {
     lake: Lake,
     log: Log,
     runs: Vec<Arc<Run>>,
-    by_hash: HashMap<String, usize>,
-    /// Files by table, read by the first question that names it.
-    files: Mutex<HashMap<String, Arc<[LakeFile]>>>,
+    by_number: HashMap<i64, usize>,
+    /// Files by table and the log that names them, read by the first question that needs them.
+    files: Mutex<HashMap<String, (Log, Arc<[LakeFile]>)>>,
 }
 
 /// A run of a snapshot.
@@ -75,12 +77,10 @@ impl Snapshot {
         let lake = Lake::open(path)?;
         let log = lake.run_log()?;
         let runs = run::read(&lake.store, &log, |_| true)?;
-        let by_hash = runs.iter().enumerate();
+        let numbers = runs.iter().enumerate();
         Ok(Self {
             path: path.to_owned(),
-            by_hash: by_hash
-                .map(|(at, run)| (run.hash().to_owned(), at))
-                .collect(),
+            by_number: numbers.map(|(at, run)| (run.run_id(), at)).collect(),
             lake,
             log,
             runs: runs.into_iter().map(Arc::new).collect(),
@@ -104,7 +104,7 @@ impl Snapshot {
     pub fn run_paths(&self) -> impl Iterator<Item = PathBuf> {
         self.runs.iter().map(|run| {
             let mut path = self.path.clone().into_os_string();
-            path.push(format!("{SIGN}{}", run.hash()));
+            path.push(format!("{SIGN}{}", run.digits()));
             PathBuf::from(path)
         })
     }
@@ -120,7 +120,8 @@ impl Snapshot {
     }
 
     fn run(self: Arc<Self>, hash: &str) -> Result<LakeRun> {
-        let run = self.by_hash.get(hash).and_then(|at| self.runs.get(*at));
+        let at = self.by_number.get(&run_id(hash));
+        let run = at.and_then(|at| self.runs.get(*at));
         match run.cloned() {
             Some(run) => Ok(LakeRun { run, lake: self }),
             None => Err(Error::NoRun {
@@ -137,10 +138,13 @@ impl Snapshot {
     /// opened, so that their rows may be gone.
     pub fn files(&self, table: &str) -> Result<Arc<[LakeFile]>> {
         let mut known = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(files) = known.get(table) {
+        let store = &self.lake.store;
+        // Compaction puts the rows into other files, and vacuum deletes the first ones.
+        if let Some((log, files)) = known.get(table)
+            && !log.is_outdated(store)?
+        {
             return Ok(files.clone());
         }
-        let store = &self.lake.store;
         let log = Log::load(store, table)?;
         let files: Arc<[LakeFile]> = log
             .live()
@@ -153,7 +157,7 @@ impl Snapshot {
             })
             .collect();
         self.check_unchanged()?;
-        known.insert(table.to_owned(), files.clone());
+        known.insert(table.to_owned(), (log, files.clone()));
         Ok(files)
     }
 

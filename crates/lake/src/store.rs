@@ -1,6 +1,7 @@
 //! The files of a lake by their names, as an object store has them. Today the store is a folder.
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,8 +14,8 @@ use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions}
 
 use crate::{Error, Result};
 
-/// Maximum bytes of a file that is read as a whole: a commit, a checkpoint.
-const MAX_READ: u64 = 1 << 30;
+/// Maximum bytes of a commit. Parsed JSON takes many times as much memory.
+const MAX_READ: u64 = 64 << 20;
 
 /// The files of a lake.
 #[derive(Debug, Clone)]
@@ -39,18 +40,41 @@ impl Store {
         parts.fold(self.root.clone(), |path, part| path.join(part))
     }
 
-    /// Reads a file; `None` if there is none.
+    /// Returns `true` if a file lies in the folder of the lake, and not behind a link out of it.
+    pub(crate) fn has_inside(&self, name: &str) -> bool {
+        let path = self.path(name);
+        let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+        let root = self.root.canonicalize().ok();
+        folder
+            .zip(root)
+            .is_some_and(|(folder, root)| folder.starts_with(root))
+    }
+
+    /// Reads a commit; `None` if there is none.
     pub(crate) fn read(&self, name: &str) -> Result<Option<Bytes>> {
+        self.read_up_to(MAX_READ, name)
+    }
+
+    fn read_up_to(&self, most: u64, name: &str) -> Result<Option<Bytes>> {
         let at = named(name)?;
+        let path = self.path(name);
+        // Opening a pipe waits for its writer.
+        if path.metadata().is_ok_and(|found| !found.is_file()) {
+            return Err(Error::File {
+                path,
+                expected: "a regular file".to_owned(),
+                source: None,
+            });
+        }
         let opened = found(block_on(self.objects.get(&at)));
         let Some(opened) = opened.map_err(failed("read", name))? else {
             return Ok(None);
         };
         let size = opened.meta.size;
-        if size > MAX_READ {
+        if size > most {
             return Err(Error::File {
-                path: self.path(name),
-                expected: format!("{MAX_READ} bytes at most, found {size}"),
+                path,
+                expected: format!("{most} bytes at most, found {size}"),
                 source: None,
             });
         }
@@ -66,17 +90,24 @@ impl Store {
         Ok(head.map(|head| head.size))
     }
 
-    /// Creates a file; `false` if there is one already, which stays as it is. What this returns for is
-    /// on the disk.
+    /// Creates a file; `false` if another writer has created it, whose file stays as it is. What this
+    /// returns for is on the disk.
     pub(crate) fn create(&self, name: &str, bytes: Bytes) -> Result<bool> {
         let at = named(name)?;
         let options = PutOptions {
             mode: PutMode::Create,
             ..PutOptions::default()
         };
-        match block_on(self.objects.put_opts(&at, bytes.into(), options)) {
+        match block_on(self.objects.put_opts(&at, bytes.clone().into(), options)) {
             Ok(_) => {}
-            Err(object_store::Error::AlreadyExists { .. }) => return Ok(false),
+            // A network share can lose the answer, try again and then find the file that it has made.
+            // Each writer's files have names and numbers of their own, so equal bytes are the own ones.
+            Err(object_store::Error::AlreadyExists { .. }) => {
+                let size = bytes.len() as u64;
+                if self.size(name)? != Some(size) || self.read_up_to(size, name)? != Some(bytes) {
+                    return Ok(false);
+                }
+            }
             Err(source) => return Err(failed("write", name)(source)),
         }
         // A commit that outlives a power failure must not name files that do not.
@@ -109,6 +140,32 @@ impl Store {
         let mut all: Vec<ObjectMeta> = listed.map_err(failed("list", folder))?;
         all.sort_by(|a, b| a.location.cmp(&b.location));
         Ok(all)
+    }
+
+    /// The names of the files directly in a folder; none if it does not exist. Quicker than a list, which
+    /// looks at each file.
+    pub(crate) fn names(&self, folder: &str) -> Result<Vec<String>> {
+        let path = self.path(folder);
+        let wrong = |source| Error::Io {
+            doing: "read",
+            path: path.clone(),
+            source,
+        };
+        let entries = match fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(wrong(error)),
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let name = entry.map_err(wrong)?.file_name();
+            let name = name.to_string_lossy();
+            // The store gives such a name to a file until it is complete.
+            if !name.contains('#') {
+                names.push(name.into_owned());
+            }
+        }
+        Ok(names)
     }
 
     /// The names of the folders directly in the lake.
@@ -145,5 +202,24 @@ fn found<T>(result: object_store::Result<T>) -> object_store::Result<Option<T>> 
         Ok(found) => Ok(Some(found)),
         Err(object_store::Error::NotFound { .. }) => Ok(None),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_file_of_another_writer_is_in_the_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let create = |bytes: &'static [u8]| store.create("a/b", Bytes::from_static(bytes));
+        assert!(create(b"own").unwrap());
+        assert!(
+            create(b"own").unwrap(),
+            "the answer of the first attempt was lost"
+        );
+        assert!(!create(b"its").unwrap());
+        assert_eq!(store.read("a/b").unwrap(), Some(Bytes::from_static(b"own")));
     }
 }

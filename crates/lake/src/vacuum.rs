@@ -1,11 +1,14 @@
 //! Deletion of files that no table has any more.
 
 use std::collections::BTreeSet;
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::log::{FOLDER, Log};
 use crate::unique::{is_older, time_of_millis};
-use crate::{Lake, Result};
+use crate::{Error, Lake, Result};
 
 /// The result of a vacuum.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -20,7 +23,7 @@ pub struct Vacuumed {
 
 impl Lake {
     /// Deletes the files that no table has since that time. Newer ones may be read, or belong to a
-    /// commit that another program is writing.
+    /// commit that another program is writing. What is behind a link out of the lake stays.
     ///
     /// # Errors
     /// A log cannot be read, or a file cannot be deleted.
@@ -40,6 +43,9 @@ impl Lake {
                 if name.starts_with(FOLDER) || !name.ends_with(".parquet") || live.contains(name) {
                     continue;
                 }
+                if !self.store.has_inside(location) {
+                    continue;
+                }
                 let removed = log.removed_at(name).map(time_of_millis);
                 let since = removed.unwrap_or_else(|| SystemTime::from(file.last_modified));
                 if !is_older(since, older_than) {
@@ -50,7 +56,68 @@ impl Lake {
                 done.files += 1;
                 done.bytes += file.size;
             }
+            self.delete_unfinished(&table, older_than, &mut done)?;
         }
         Ok(done)
     }
+
+    /// Deletes the files that writers left behind when they were ended.
+    fn delete_unfinished(
+        &self,
+        table: &str,
+        older_than: Duration,
+        done: &mut Vacuumed,
+    ) -> Result<()> {
+        for (path, file) in unfinished(&self.store.path(table)) {
+            let since = file.modified().unwrap_or_else(|_| SystemTime::now());
+            if !is_older(since, older_than) {
+                done.kept += 1;
+                continue;
+            }
+            match fs::remove_file(&path) {
+                Ok(()) => {
+                    done.files += 1;
+                    done.bytes += file.len();
+                }
+                // Its writer was running and has completed it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(source) => {
+                    return Err(Error::Io {
+                        doing: "delete",
+                        path,
+                        source,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the unfinished files in a folder and below it, which the store does not list. Links are not
+/// followed.
+fn unfinished(folder: &Path) -> Vec<(PathBuf, Metadata)> {
+    let (mut found, mut open) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let Ok(file) = entry.metadata() else {
+                continue;
+            };
+            if file.is_dir() {
+                open.push(entry.path());
+            } else if file.is_file() && is_unfinished(&entry.file_name().to_string_lossy()) {
+                found.push((entry.path(), file));
+            }
+        }
+    }
+    found
+}
+
+/// Returns `true` for a name that the store gives to a file until it is complete.
+fn is_unfinished(name: &str) -> bool {
+    let Some((file, number)) = name.rsplit_once('#') else {
+        return false;
+    };
+    let is_number = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
+    is_number && (file.ends_with(".parquet") || file.ends_with(".json"))
 }

@@ -61,18 +61,21 @@ struct OfLake<'s> {
 /// # Errors
 /// A log or a file cannot be opened.
 pub(crate) fn tables(table: &Table, sources: &[Arc<Source>]) -> Result<Vec<LakeTable>> {
-    let mut lakes: BTreeMap<usize, OfLake<'_>> = BTreeMap::new();
+    // A scan gives each row one number, so a run that is named twice is in two scans.
+    let mut times: HashMap<(usize, i64), usize> = HashMap::new();
+    let mut lakes: BTreeMap<(usize, usize), OfLake<'_>> = BTreeMap::new();
     for (number, source) in (0..).zip(sources) {
         let Rows::Lake(run) = &source.rows else {
             continue;
         };
-        let of_lake = lakes
-            .entry(Arc::as_ptr(&run.lake).addr())
-            .or_insert_with(|| OfLake {
-                lake: &run.lake,
-                runs: Vec::new(),
-            });
+        let place = Arc::as_ptr(&run.lake).addr();
+        let before = times.entry((place, run.run.run_id())).or_default();
+        let of_lake = lakes.entry((place, *before)).or_insert_with(|| OfLake {
+            lake: &run.lake,
+            runs: Vec::new(),
+        });
         of_lake.runs.push((number, run));
+        *before += 1;
     }
     let mut all = Vec::new();
     for of_lake in lakes.into_values() {
@@ -102,7 +105,9 @@ impl OfLake<'_> {
         let files = self.lake.files(table.name).map_err(failed)?;
         let wanted: Vec<&LakeFile> = files.iter().filter(|file| has_any(file, &ids)).collect();
         // Without this, a lake that lost files would answer with fewer rows.
-        let available: Option<u64> = wanted.iter().map(|file| file.rows).sum();
+        let available = wanted
+            .iter()
+            .try_fold(0_u64, |sum, file| Some(sum.saturating_add(file.rows?)));
         if wanted.is_empty() || available.is_some_and(|available| available < rows) {
             return Err(failed(etwkit_lake::Error::File {
                 path: self.lake.path().join(table.name),

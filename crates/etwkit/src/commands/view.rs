@@ -63,7 +63,11 @@ pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<
 
 /// Returns what the page opens. A folder stays one: the page lists it, however many recordings it has.
 fn shown(words: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
-    if let Some(lake) = words.iter().find(|path| is_lake(path)) {
+    let (folders, others): (Vec<PathBuf>, Vec<PathBuf>) =
+        words.iter().cloned().partition(|path| is_folder(path));
+    let files = named(&others, Wanted::Answers, false)?;
+    let is_of_lake = |path: &&PathBuf| is_lake(path) || etwkit_lake::split(path).is_some();
+    if let Some(lake) = folders.iter().chain(&files).find(is_of_lake) {
         return Err(advised(
             format!(
                 "the page does not open the runs of a lake: {}",
@@ -72,9 +76,6 @@ fn shown(words: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
             "open the trace or the extract of a run; `etwkit dump` and `etwkit diagnose` take LAKE#RUN",
         ));
     }
-    let (folders, others): (Vec<PathBuf>, Vec<PathBuf>) =
-        words.iter().cloned().partition(|path| is_folder(path));
-    let files = named(&others, Wanted::Answers, false)?;
     // The latest folder is shown first.
     Ok(folders.into_iter().rev().chain(files).collect())
 }

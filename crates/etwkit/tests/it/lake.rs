@@ -152,6 +152,18 @@ fn every_table_has_the_same_rows() {
 }
 
 #[test]
+fn a_run_that_is_named_twice_has_its_rows_twice() {
+    let farm = Farm::new();
+    let path = Path::new(&farm.runs[1].1);
+    let source = || Source::from((Snapshot::run_at(path).unwrap().unwrap(), path));
+    let session = Session::new(vec![source(), source()], &Options::default()).unwrap();
+    let sql = "SELECT count(*) AS t, count(DISTINCT n) AS d \
+               FROM (SELECT trace_id, count(*) AS n FROM process GROUP BY trace_id)";
+    let lines = lines(session.sql(sql));
+    assert!(lines.contains(&"| 2 | 1 |".to_owned()), "{lines:?}");
+}
+
+#[test]
 fn questions_of_the_library_have_the_same_answers() {
     let farm = Farm::new();
     let [extracts, lake] = farm.sessions();
@@ -225,6 +237,19 @@ fn where_chooses_among_the_runs_of_a_lake() {
         "SELECT count(*) AS n FROM process",
     ];
     assert_eq!(answer.out, run(&alone).out, "{}", answer.err);
+    // Both paths lead to one lake.
+    let other = lake.join("..").join(lake.file_name().unwrap());
+    let count = "SELECT count(*) AS n FROM extract";
+    let answer = run(&["sql", "--format", "csv", text(&lake), text(&other), count]);
+    assert_eq!(answer.out, "n\r\n3\r\n", "{}", answer.err);
+    let of_lake = run(&["lake", "add", text(&lake), text(&lake)]);
+    assert!(
+        of_lake
+            .err
+            .contains("a run of a lake cannot be added to a lake: "),
+        "{}",
+        of_lake.err
+    );
     let none = run(&["sql", "--where", "name = 'none'", text(&lake), "SELECT 1"]);
     assert_eq!(none.exit, Exit::Error);
     assert!(
@@ -401,13 +426,16 @@ fn the_page_refuses_a_lake() {
     let folder = tempfile::tempdir().unwrap();
     let lake = folder.path().join("lake");
     assert_eq!(run(&["lake", "init", text(&lake)]).exit, Exit::Answered);
-    let refused = run(&["view", "--no-open", text(&lake)]);
-    assert_eq!(refused.exit, Exit::Error);
-    assert!(
-        refused
-            .err
-            .contains("the page does not open the runs of a lake"),
-        "{}",
-        refused.err
-    );
+    let of_lake = format!("{}#0123456789abcdef", lake.display());
+    for named in [text(&lake), &of_lake] {
+        let refused = run(&["view", "--no-open", named]);
+        assert_eq!(refused.exit, Exit::Error);
+        assert!(
+            refused
+                .err
+                .contains("the page does not open the runs of a lake"),
+            "{}",
+            refused.err
+        );
+    }
 }

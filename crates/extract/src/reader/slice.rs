@@ -373,8 +373,14 @@ impl Slice {
     /// The whole of a file that is stored next to the tables, without checksums.
     ///
     /// # Errors
-    /// If the system cannot open it.
+    /// If the system cannot open it, or it is a pipe or device.
     pub fn of_file(path: &Path) -> StoreResult<Self> {
+        // Checked before opening: opening a pipe waits for its writer.
+        let metadata = path.metadata().map_err(StoreError::io("open", path))?;
+        if !metadata.is_file() {
+            let error = io::Error::other("it is not a regular file");
+            return Err(StoreError::io("open", path)(error));
+        }
         let file = Reopened::open(path).map_err(StoreError::io("open", path))?;
         Ok(Self {
             length: file.size(),

@@ -31,7 +31,6 @@ fn unknown_actions_are_skipped_and_unknown_protocols_refused() {
     for line in [
         "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[]}}",
         "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":5}}",
-        "{\"add\":{\"path\":\"../../x.parquet\",\"partitionValues\":{},\"size\":1,\"modificationTime\":1,\"dataChange\":true}}",
         "{\"add\":{\"path\":\"x.parquet\",\"partitionValues\":{},\"size\":1,\"modificationTime\":1,\"dataChange\":true,\"deletionVector\":{\"storageType\":\"u\"}}}",
         "{\"add\":",
     ] {
@@ -46,6 +45,77 @@ fn unknown_actions_are_skipped_and_unknown_protocols_refused() {
         );
         std::fs::remove_file(path).unwrap();
     }
+}
+
+#[test]
+fn files_outside_the_folder_of_a_table_are_refused() {
+    let farm = Farm::new();
+    farm.lake.add(&[one(&farm, 1)]).unwrap();
+    let refused = |path: &str, part: &str, expected: &str| {
+        let text = format!(
+            "{{\"add\":{{\"path\":{path:?},\"partitionValues\":{{\"part\":{part:?}}},\"size\":1,\
+             \"modificationTime\":1,\"dataChange\":true}}}}"
+        );
+        let commit = commit(&farm, "mark", 1, &text);
+        let error = farm.lake.check().unwrap_err().to_string();
+        assert!(error.contains(expected), "{path}, {part}: {error}");
+        std::fs::remove_file(commit).unwrap();
+    };
+    for path in [
+        "../../x.parquet",
+        "part=2026-11/%2e%2e/%2e%2e/x.parquet",
+        "/etc/x.parquet",
+        "file:/etc/x.parquet",
+        "s3://bucket/x.parquet",
+        "C:/x.parquet",
+        "..\\..\\x.parquet",
+        "%5C%5Cserver%5Cshare%5Cx.parquet",
+        "x%1b.parquet",
+    ] {
+        refused(path, "2026-11", "files in the folder of the table, found");
+    }
+    for part in ["../../x", "..\\..\\x", "a/b"] {
+        refused("x.parquet", part, "months in the column part, found");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn devices_and_pipes_are_not_opened() {
+    use std::os::unix::fs::symlink;
+    let farm = Farm::new();
+    farm.lake.add(&[one(&farm, 1)]).unwrap();
+    let commit = farm
+        .path()
+        .join("mark/_delta_log")
+        .join(format!("{:020}.json", 1));
+    symlink("/dev/zero", &commit).unwrap();
+    let error = farm.lake.check().unwrap_err().to_string();
+    assert!(error.ends_with("expected a regular file"), "{error}");
+    std::fs::remove_file(commit).unwrap();
+    let file = Snapshot::open(farm.path()).unwrap().files("mark").unwrap()[0].clone();
+    std::fs::remove_file(&file.path).unwrap();
+    symlink("/dev/zero", &file.path).unwrap();
+    let error = farm.lake.compact(std::time::Duration::ZERO).unwrap_err();
+    assert!(matches!(error, Error::Extract(_)), "{error}");
+}
+
+#[test]
+fn a_log_with_a_gap_is_refused() {
+    let farm = Farm::new();
+    for run in 1..=3 {
+        farm.lake.add(&[one(&farm, run)]).unwrap();
+    }
+    let lost = farm
+        .path()
+        .join("mark/_delta_log")
+        .join(format!("{:020}.json", 1));
+    std::fs::remove_file(lost).unwrap();
+    let error = farm.lake.check().unwrap_err().to_string();
+    assert!(
+        error.ends_with("expected its commit 1, which is missing"),
+        "{error}"
+    );
 }
 
 /// A file of another program, whose commit has no statistics, an encoded path and spaces.

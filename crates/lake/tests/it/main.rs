@@ -168,6 +168,41 @@ fn vacuum_deletes_files_that_no_table_has() {
 }
 
 #[test]
+fn vacuum_deletes_what_ended_writers_left() {
+    let farm = Farm::new();
+    farm.lake.add(&[one(&farm, 1)]).unwrap();
+    let table = farm.path().join("mark");
+    let left = [
+        "part=2026-11/part-00000-0.zstd.parquet#1",
+        "_delta_log/1.json#2",
+    ];
+    let others = ["part=2026-11/a.parquet#x", "notes#1"];
+    for file in left.iter().chain(&others) {
+        std::fs::write(table.join(file), "left").unwrap();
+    }
+    let kept = farm.lake.vacuum(LONG).unwrap();
+    assert_eq!((kept.files, kept.kept), (0, 2));
+    let done = farm.lake.vacuum(NOW).unwrap();
+    assert_eq!((done.files, done.bytes), (2, 8));
+    assert!(left.iter().all(|file| !table.join(file).exists()));
+    assert!(others.iter().all(|file| table.join(file).exists()));
+}
+
+#[cfg(unix)]
+#[test]
+fn vacuum_deletes_nothing_behind_a_link() {
+    let farm = Farm::new();
+    farm.lake.add(&[one(&farm, 1)]).unwrap();
+    let outside = farm.folder.path().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    let file = outside.join("own.parquet");
+    std::fs::write(&file, "").unwrap();
+    std::os::unix::fs::symlink(&outside, farm.path().join("mark/link")).unwrap();
+    assert_eq!(farm.lake.vacuum(NOW).unwrap().files, 0);
+    assert!(file.exists());
+}
+
+#[test]
 fn a_question_notices_that_its_runs_are_gone() {
     let farm = Farm::new();
     farm.lake.add(&[one(&farm, 1), one(&farm, 2)]).unwrap();
@@ -180,6 +215,19 @@ fn a_question_notices_that_its_runs_are_gone() {
     let error = snapshot.files("process").unwrap_err();
     assert!(matches!(error, Error::Changed { .. }), "{error}");
     assert_eq!(Snapshot::open(farm.path()).unwrap().runs().len(), 2);
+}
+
+#[test]
+fn files_are_those_after_compaction_and_vacuum() {
+    let farm = Farm::new();
+    farm.lake.add(&[one(&farm, 1)]).unwrap();
+    farm.lake.add(&[one(&farm, 2)]).unwrap();
+    let snapshot = Snapshot::open(farm.path()).unwrap();
+    assert_eq!(snapshot.files("mark").unwrap().len(), 2);
+    farm.lake.compact(NOW).unwrap();
+    farm.lake.vacuum(NOW).unwrap();
+    let files = snapshot.files("mark").unwrap();
+    assert!(files.len() == 1 && files[0].path.exists(), "{files:?}");
 }
 
 #[test]
@@ -200,6 +248,18 @@ fn runs_have_paths() {
     assert!(matches!(error, Error::NoRun { .. }), "{error}");
     assert!(Snapshot::run_at("a#b.etl".as_ref()).is_none());
     assert!(Snapshot::run_at("none#0000000000000001".as_ref()).is_none());
+}
+
+#[test]
+fn no_hash_leads_out_of_the_lake() {
+    let farm = Farm::new();
+    farm.lake
+        .add(&[farm.extract_of_hash("odd", "/../../x")])
+        .unwrap();
+    let snapshot = Snapshot::open(farm.path()).unwrap();
+    let path = snapshot.run_paths().next().unwrap();
+    assert!(!path.to_str().unwrap().contains(".."), "{}", path.display());
+    assert_eq!(Snapshot::run_at(&path).unwrap().unwrap().run.name(), "odd");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use etwkit_extract::manifest::{Clock, Detail, Machine, Manifest, SourceFile, TraceSource};
-use etwkit_extract::{Extract, Writer, WriterOptions};
+use etwkit_extract::{Extract, Writer, WriterOptions, run_id};
 use etwkit_lake::{Lake, Snapshot};
 use etwkit_trace::table::{Columns as _, Mark, Process, Row};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -40,24 +40,29 @@ impl Farm {
         detail: Detail,
         texts: &[&str],
     ) -> (String, Extract) {
-        self.written(name, (run, 100), detail, texts)
+        self.written(name, (&digits(run), 100), detail, texts)
     }
 
     /// An extract of a trace of that size.
     pub(crate) fn extract_of_size(&self, name: &str, run: i64, size: u64) -> (String, Extract) {
-        self.written(name, (run, size), Detail::Full, &["a"])
+        self.written(name, (&digits(run), size), Detail::Full, &["a"])
+    }
+
+    /// An extract whose manifest has that hash of its trace.
+    pub(crate) fn extract_of_hash(&self, name: &str, hash: &str) -> (String, Extract) {
+        self.written(name, (hash, 100), Detail::Full, &["a"])
     }
 
     fn written(
         &self,
         name: &str,
-        (run, size_bytes): (i64, u64),
+        (hash, size_bytes): (&str, u64),
         detail: Detail,
         texts: &[&str],
     ) -> (String, Extract) {
         let target = self.folder.path().join(format!("{name}.etwx"));
         let options = WriterOptions {
-            run_id: run,
+            run_id: run_id(hash),
             no_empty: true,
             ..WriterOptions::default()
         };
@@ -82,7 +87,7 @@ impl Farm {
                 archive: None,
                 size_bytes,
             }],
-            hash: format!("{run:016x}"),
+            hash: hash.to_owned(),
         };
         let clock = Clock {
             kind: "qpc".to_owned(),
@@ -94,6 +99,10 @@ impl Farm {
         writer.finish(manifest).unwrap();
         (name.to_owned(), Extract::open(&target).unwrap())
     }
+}
+
+fn digits(run: i64) -> String {
+    format!("{run:016x}")
 }
 
 /// An extract with one mark more than its number.

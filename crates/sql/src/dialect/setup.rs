@@ -110,7 +110,11 @@ fn parquet(path: &Path) -> String {
             sign => pattern.push(sign),
         }
     }
-    format!("read_parquet({})", quoted(&pattern))
+    // Otherwise the value in a folder like `pid=5` would replace the column of that name.
+    format!(
+        "read_parquet({}, hive_partitioning = false)",
+        quoted(&pattern)
+    )
 }
 
 fn quoted(text: &str) -> String {
@@ -176,10 +180,11 @@ mod tests {
             let start = format!("CREATE OR REPLACE VIEW \"{name}\" AS ");
             sql.lines().find(|line| line.starts_with(&start)).unwrap()
         };
+        let process = view("process");
         assert!(
-            view("process").contains("it''s [[]1].etwx"),
-            "{}",
-            view("process")
+            process.contains("it''s [[]1].etwx")
+                && process.ends_with("process.parquet', hive_partitioning = false);"),
+            "{process}"
         );
         assert!(
             view("thread").contains("NULL::INTEGER AS \"tid\"")

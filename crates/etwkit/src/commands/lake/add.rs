@@ -7,6 +7,7 @@ use etwkit_engine::{Wanted, named};
 use etwkit_extract::Extract;
 use etwkit_lake::{Added, Lake};
 use etwkit_terminal::Exit;
+use etwkit_terminal::errors::advised;
 use serde_json::json;
 
 use super::args::AddArgs;
@@ -21,6 +22,7 @@ const AT_ONCE: usize = 256;
 pub(super) fn run(args: &AddArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let lake = Lake::open(&args.lake)?;
     let paths = named(&args.extracts, Wanted::Answers, args.recursive)?;
+    refuse_runs(&paths)?;
     let paths = args.chosen_by.choose(paths, printer)?;
     let paths = unpacked(paths.into(), printer)?.into_owned();
     let mut all = Added::default();
@@ -41,6 +43,19 @@ pub(super) fn run(args: &AddArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     );
     said(printer, ("lake add", args.json), &object, &text)?;
     Ok(Exit::Answered)
+}
+
+fn refuse_runs(paths: &[PathBuf]) -> anyhow::Result<()> {
+    match paths.iter().find(|path| etwkit_lake::split(path).is_some()) {
+        Some(run) => Err(advised(
+            format!(
+                "a run of a lake cannot be added to a lake: {}",
+                run.display()
+            ),
+            "add the extract or the trace of the run",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Opens extracts, each with its name. Those that cannot be opened become errors of the command.

@@ -88,8 +88,8 @@ pub(super) struct DropArgs {
 pub(super) struct CompactArgs {
     /// The folder of the lake
     pub(super) lake: PathBuf,
-    /// Leave out rows that belong to no run only if they are so many days old: newer ones may belong
-    /// to a command that is running
+    /// Leave out rows that belong to no run only if they are at least this many days old: newer ones
+    /// may belong to a command that is running
     #[arg(long, value_name = "DAYS", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(..=36_500))]
     pub(super) older_than: u32,
@@ -102,8 +102,8 @@ pub(super) struct CompactArgs {
 pub(super) struct VacuumArgs {
     /// The folder of the lake
     pub(super) lake: PathBuf,
-    /// Delete only files that no table has for so many days: newer ones may belong to a command that
-    /// is running
+    /// Delete only files that no table has had for this many days: newer ones may belong to a command
+    /// that is running
     #[arg(long, value_name = "DAYS", default_value_t = 7,
           value_parser = clap::value_parser!(u32).range(..=36_500))]
     pub(super) older_than: u32,

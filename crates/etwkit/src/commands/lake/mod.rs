@@ -63,7 +63,8 @@ fn check(args: &OnlyLake, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     said(printer, ("lake check", args.json), &object, &text)?;
     note(&checked, printer);
     for problem in problems {
-        let hint = "drop the runs that it names (`etwkit lake drop`), and add their extracts again";
+        let hint = "drop a run that lacks rows (`etwkit lake drop`) and add its extract again; if a file is \
+                    missing or damaged, create a new lake from the extracts";
         printer.failed(advised(problem, hint));
     }
     Ok(Exit::Answered)

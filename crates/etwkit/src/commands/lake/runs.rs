@@ -67,7 +67,7 @@ fn chosen(runs: Vec<Run>, condition: &str) -> anyhow::Result<Vec<Run>> {
 }
 
 fn facts(run: &Run) -> Facts {
-    let path = PathBuf::from(run.hash());
+    let path = PathBuf::from(run.digits());
     Facts::of_manifest(&path, run.manifest()).named(run.name())
 }
 
@@ -92,7 +92,7 @@ fn print(
             manifest.machine.computer.clone().unwrap_or_default(),
             manifest.detail.name().to_owned(),
             grouped(row_count(run)),
-            run.hash().to_owned(),
+            run.digits(),
             run.name().to_owned(),
             labels(run),
         ]
@@ -107,7 +107,7 @@ fn print(
 fn object(run: &Run) -> Value {
     let manifest = run.manifest();
     json!({
-        "run": run.hash(),
+        "run": run.digits(),
         "run_id": run.run_id(),
         "generation": run.generation(),
         "name": run.name(),
