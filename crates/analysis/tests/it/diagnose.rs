@@ -1052,6 +1052,29 @@ fn a_connection_is_silent_until_a_lost_packet_is_sent_again() {
     }
 }
 
+/// Each packet is sent at 0 ms and again at 300 ms. The next data comes 20 s later: for most of that time there
+/// was none to send.
+#[test]
+fn a_connection_without_data_lost_nothing() {
+    let mut machine = Machine::new(&["a.exe"], 90_000 * MS);
+    let packet = |kind, at_ms: i64| NetIo {
+        ts_ns: at_ms * MS,
+        protocol: "tcp",
+        kind,
+        process_key: Some(1),
+        local_port: Some(50_000),
+        remote_address: Some("192.0.2.7".into()),
+        remote_port: Some(443),
+        ..NetIo::default()
+    };
+    for from in [0, 20_000, 40_000] {
+        let sent = [packet("send", from), packet("retransmit", from + 300)];
+        machine.packets.extend(sent);
+    }
+    machine.packets.push(packet("receive", 60_000));
+    assert_eq!(costs(&machine, "retransmits"), [Some(1800 * MS)]);
+}
+
 /// The runtime notices three times that its pool finished no work for half a second, or that it is slow.
 #[test]
 fn a_thread_pool_starves_while_all_of_its_threads_wait() {
