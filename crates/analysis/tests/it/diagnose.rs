@@ -1104,6 +1104,22 @@ fn a_thread_pool_starves_while_all_of_its_threads_wait() {
     }
 }
 
+/// Each of four programs starves once while it starts, which is usual.
+#[test]
+fn thread_pools_of_several_programs_do_not_add_up() {
+    let programs = ["a.exe", "b.exe", "c.exe", "d.exe"];
+    let mut machine = Machine::new(&programs, 10_000 * MS);
+    let starved = |process_key: i32| ThreadPool {
+        ts_ns: i64::from(process_key) * 1000 * MS,
+        process_key: Some(process_key),
+        kind: "adjustment",
+        reason: Some(6),
+        ..ThreadPool::default()
+    };
+    machine.pools = (1..=4).map(starved).collect();
+    assert!(costs(&machine, "pool-starvation").is_empty());
+}
+
 /// One operation on a share for 3 s, or from 6 s on, when the thread begins a wait that does not end.
 #[test]
 fn a_share_is_waited_for_while_a_file_opens_or_is_read() {
