@@ -1154,6 +1154,31 @@ fn a_share_is_waited_for_while_a_file_opens_or_is_read() {
     }
 }
 
+/// A thread whose opening has no end used another file later, so the end was lost, and the wait at the end of
+/// the trace is for something else.
+#[test]
+fn an_opening_whose_end_was_lost_is_not_cut() {
+    let mut machine = Machine::new(&["a.exe"], 10_000 * MS);
+    let file = |path: &str, start_ns: i64, end_ns: Option<i64>| FileIo {
+        kind: "create",
+        process_key: Some(1),
+        thread_key: Some(1),
+        start_ns: Some(start_ns),
+        end_ns,
+        duration_ns: end_ns.map(|end_ns| end_ns - start_ns),
+        path: Some(path.into()),
+        ..FileIo::default()
+    };
+    machine.files = vec![
+        file(r"C:\plan.xlsx", 1500 * MS, Some(1501 * MS)),
+        file(r"\\filer\team\plan.xlsx", 1000 * MS, None),
+    ];
+    let mut open = off(1, 6000 * MS);
+    open.0.is_open_wait = true;
+    machine.add(open);
+    assert!(costs(&machine, "network-share").is_empty());
+}
+
 /// 110 waits of 1.5 ms for a filter driver: every 25 ms they are 6 % of the time, every 40 ms less than 4 %.
 #[test]
 fn many_short_waits_for_a_filter_are_noticed_by_their_share() {
