@@ -4,8 +4,8 @@ use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis, FindingRow, Rules, r
 use etwkit_question::Question;
 use etwkit_question::range::{Range, Unit};
 use etwkit_trace::table::{
-    CpuCore, CpuParking, CpuSample, DiskIo, DnsQuery, FileIo, Gc, HardFault, Jit, NetIo, Thread,
-    ThreadPool,
+    CpuCore, CpuParking, CpuSample, Disk, DiskIo, DnsQuery, FileIo, Gc, HardFault, Jit, NetIo,
+    Thread, ThreadPool,
 };
 
 use super::support::{Machine, Slice, first, found, off};
@@ -984,14 +984,22 @@ fn threads_take_turns_while_a_processor_is_parked() {
 /// Six requests, which the disk began 50 ms after they were sent.
 #[test]
 fn a_disk_is_slow_if_it_takes_long_for_a_request() {
-    for (kind, service_ms, every_ms, cost) in [
-        ("read", 150_i64, 1000_i64, Some(900 * MS)),
-        ("read", 60, 1000, None),
+    let (with, without) = (Some(true), Some(false));
+    for (kind, service_ms, every_ms, cache, cost) in [
+        ("read", 150_i64, 1000_i64, without, Some(900 * MS)),
+        ("read", 60, 1000, with, None),
         // Flushes of that length count, if the program does hardly anything else.
-        ("flush", 90, 200, Some(540 * MS)),
-        ("flush", 90, 2000, None),
+        ("flush", 90, 200, None, Some(540 * MS)),
+        ("flush", 90, 200, with, Some(540 * MS)),
+        ("flush", 90, 2000, with, None),
+        // They are findings of write-cache-off.
+        ("flush", 90, 200, without, None),
     ] {
         let mut machine = Machine::new(&["System", "a.exe"], 20_000 * MS);
+        machine.disks = vec![Disk {
+            is_write_cache_enabled: cache,
+            ..Disk::default()
+        }];
         let request = |number: i64| {
             let init_ns = number * every_ms * MS;
             DiskIo {
@@ -1009,7 +1017,7 @@ fn a_disk_is_slow_if_it_takes_long_for_a_request() {
         };
         machine.transfers = (0..6).map(request).collect();
         let expected = Vec::from_iter(cost.map(Some));
-        let case = format!("{kind} of {service_ms} ms every {every_ms} ms");
+        let case = format!("{kind} of {service_ms} ms every {every_ms} ms, cache {cache:?}");
         assert_eq!(costs(&machine, "slow-disk"), expected, "{case}");
     }
 }
