@@ -6,8 +6,7 @@
 -- fix: Copy the files to a local disk first, open them less often, or find out why {culprit} answers late (network, server, virus
 --   scanner of the server).
 -- not proved: Whether the network or the server is slow. How long an opening lasted that the end of the trace cuts: it counts up
---   to there. Without operations on files, waits in the driver of shares show that a
---   share was waited for, but not which.
+--   to there. Without operations on files, waits in the driver of shares show that a share was waited for, but not which.
 -- needs: file_io or context_switch
 -- pieces: culprit, process_key, start_ns AS from_ns, end_ns AS to_ns FROM delays
 -- evidence: dump file --process {pid} --per-process --dir-level 4
@@ -18,13 +17,16 @@ WITH unfinished AS ( -- threads that still waited when the trace ended
   SELECT w.thread_key, w.last_out_ns, least(p.stop_ns, t.duration_ns) AS end_ns
   FROM context_switch w CROSS JOIN trace t LEFT JOIN process p ON p.process_key = w.process_key
   WHERE w.is_open_wait
+), latest AS ( -- an opening is cut by the end only if its thread did nothing more with files: otherwise its end was lost
+  SELECT thread_key, max(coalesce(end_ns, start_ns)) AS ns FROM file_io GROUP BY thread_key
 ), operations AS (
-  -- Whoever watches a folder gets an answer when something in it changes.
+  -- A program that watches a folder gets an answer when something in it changes.
   SELECT process_key, thread_key, stack_id, path, start_ns, end_ns, duration_ns FROM file_io
   WHERE end_ns IS NOT NULL AND kind <> 'dir_notify'
   UNION ALL
   SELECT f.process_key, f.thread_key, f.stack_id, f.path, f.start_ns, u.end_ns, u.end_ns - f.start_ns AS duration_ns
   FROM file_io f JOIN unfinished u ON u.thread_key = f.thread_key AND u.last_out_ns >= f.start_ns
+  JOIN latest l ON l.thread_key = f.thread_key AND l.ns <= f.start_ns
   WHERE f.end_ns IS NULL AND f.kind = 'create'
 ), remote AS (
   SELECT process_key, thread_key, stack_id, start_ns, end_ns, duration_ns,

@@ -10,7 +10,7 @@
 -- pieces: culprit, process_key, from_ns, to_ns FROM starved
 -- evidence: dump thread-pool --process {pid}
 -- param interval_ms: int = 500 – of the thread that looks after the pool
--- param min_total_ms: float = 1000 – twice in a row: once is usual at a start
+-- param min_total_ms: float = 1000 – of one program, which is two intervals: one is usual at a start
 WITH adjusted AS (
   SELECT process_key, ts_ns, thread_key FROM thread_pool
   WHERE kind = 'adjustment' AND reason = 6 AND process_key IS NOT NULL
@@ -33,14 +33,15 @@ WITH adjusted AS (
 ), starved AS (
   SELECT coalesce(p.place, 'the thread pool') AS culprit, p.place, a.process_key, greatest(a.ts_ns - $interval_ms * 1000000, 0) AS from_ns, a.ts_ns AS to_ns
   FROM adjusted a LEFT JOIN places p ON p.process_key = a.process_key
+), victims AS (
+  SELECT culprit, process_key, union_duration(from_ns, to_ns) AS cost_ns, min(from_ns) AS from_ns, max(to_ns) AS to_ns, max(place) AS place
+  FROM starved GROUP BY culprit, process_key
+  HAVING union_duration(from_ns, to_ns) >= $min_total_ms * 1000000
 ), culprits AS (
-  SELECT culprit, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(to_ns - from_ns) AS longest_ns, min(from_ns) AS at_ns
-  FROM starved GROUP BY culprit
+  SELECT s.culprit, union_duration(s.from_ns, s.to_ns) AS total_ns, count(*) AS count, max(s.to_ns - s.from_ns) AS longest_ns, min(s.from_ns) AS at_ns
+  FROM starved s JOIN victims v ON v.process_key = s.process_key GROUP BY s.culprit
 )
-SELECT s.culprit, s.process_key, c.total_ns, c.count, c.longest_ns, coalesce('; they waited in ' || max(s.place), '') AS blocked,
-  union_duration(s.from_ns, s.to_ns) AS cost_ns, min(s.from_ns) AS from_ns, max(s.to_ns) AS to_ns,
-  CAST(NULL AS INT) AS stack_id, CAST(NULL AS INT) AS thread_key, c.at_ns
-FROM starved s JOIN culprits c ON c.culprit = s.culprit
-WHERE c.total_ns >= $min_total_ms * 1000000
-GROUP BY s.culprit, s.process_key, c.total_ns, c.count, c.longest_ns, c.at_ns
-ORDER BY c.total_ns DESC, s.culprit, cost_ns DESC, s.process_key
+SELECT v.culprit, v.process_key, c.total_ns, c.count, c.longest_ns, coalesce('; they waited in ' || v.place, '') AS blocked,
+  v.cost_ns, v.from_ns, v.to_ns, CAST(NULL AS INT) AS stack_id, CAST(NULL AS INT) AS thread_key, c.at_ns
+FROM victims v JOIN culprits c ON c.culprit = v.culprit
+ORDER BY c.total_ns DESC, v.culprit, v.cost_ns DESC, v.process_key

@@ -4,27 +4,34 @@
 -- why: TCP notices only after a while that a packet was lost: it waits for 300 ms at first and twice as long each time, and the connection
 --   carries no data until then.
 -- fix: Look for the place where packets are lost: Wi-Fi, a cable, a VPN, a firewall or a line that is full (pktmon, dump tcp).
--- not proved: That the program waited for this connection in that time.
+-- not proved: That the program waited for this connection in that time, or had data for it: a connection without any is also silent.
 -- needs: net_io
 -- pieces: culprit, process_key, from_ns, to_ns FROM silent
 -- evidence: dump net --process {pid}
 -- param min_single_ms: float = 100 – without data around a packet that was sent again; where others arrive, it hurts little
 -- param min_total_ms: float = 300 – a smaller total goes unnoticed
 -- param min_count: int = 2 – a single lost packet is usual
-WITH again AS (
-  SELECT process_key, remote_address, remote_port, local_port, ts_ns FROM net_io
+WITH lossy AS ( -- connections that sent something again
+  SELECT DISTINCT process_key, remote_address, remote_port, local_port FROM net_io
   WHERE protocol = 'tcp' AND kind = 'retransmit' AND process_key IS NOT NULL
+), moments AS ( -- of these connections
+  SELECT n.process_key, n.remote_address, n.remote_port, n.local_port, n.ts_ns,
+    bool_or(n.kind = 'retransmit') AS is_again, bool_or(n.kind <> 'retransmit') AS is_data
+  FROM net_io n JOIN lossy l ON l.process_key = n.process_key AND l.remote_address = n.remote_address AND l.remote_port = n.remote_port
+    AND l.local_port = n.local_port
+  WHERE n.protocol = 'tcp'
+  GROUP BY n.process_key, n.remote_address, n.remote_port, n.local_port, n.ts_ns
 ), around AS ( -- the last data before, and the first data after it
-  SELECT a.process_key, a.remote_address, a.ts_ns, max(CASE WHEN n.ts_ns < a.ts_ns THEN n.ts_ns END) AS from_ns,
-    min(CASE WHEN n.ts_ns > a.ts_ns THEN n.ts_ns END) AS to_ns
-  FROM again a JOIN net_io n ON n.process_key = a.process_key AND n.remote_address = a.remote_address AND n.remote_port = a.remote_port
-    AND n.local_port = a.local_port
-  WHERE n.protocol = 'tcp' AND n.kind IN ('send', 'receive', 'connect', 'accept', 'disconnect')
-  GROUP BY a.process_key, a.remote_address, a.remote_port, a.local_port, a.ts_ns
-), silent AS (
-  SELECT remote_address AS culprit, process_key, from_ns, to_ns
-  FROM around WHERE to_ns - from_ns >= $min_single_ms * 1000000
-  GROUP BY remote_address, process_key, from_ns, to_ns
+  SELECT *, max(CASE WHEN is_data THEN ts_ns END) OVER (PARTITION BY process_key, remote_address, remote_port, local_port
+      ORDER BY ts_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS from_ns,
+    min(CASE WHEN is_data THEN ts_ns END) OVER (PARTITION BY process_key, remote_address, remote_port, local_port
+      ORDER BY ts_ns DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS to_ns
+  FROM moments
+), silent AS ( -- TCP would have sent a packet again by twice that time: a longer silence has another reason
+  SELECT remote_address AS culprit, process_key, from_ns, max(least(to_ns, ts_ns + (ts_ns - from_ns))) AS to_ns
+  FROM around WHERE is_again AND to_ns IS NOT NULL
+  GROUP BY remote_address, remote_port, local_port, process_key, from_ns
+  HAVING max(least(to_ns, ts_ns + (ts_ns - from_ns))) - from_ns >= $min_single_ms * 1000000
 ), culprits AS (
   SELECT culprit, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(to_ns - from_ns) AS longest_ns,
     first_value(from_ns ORDER BY to_ns - from_ns DESC, from_ns) AS at_ns

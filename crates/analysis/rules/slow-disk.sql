@@ -2,8 +2,8 @@
 -- card: 24
 -- sentence: {victim} waited {total} for {culprit}: {count|1 request|# requests} took up to {longest} each without their time in the queue
 -- why: A disk answers a request within a few milliseconds, also one that spins. Where it takes longer, it wakes up, repeats reads of bad places,
---   moves its data around, or is reached over a slow cable or network. A flush makes it write its cache, and a
---   program that flushes after each record waits for it each time.
+--   moves its data around, or is reached over a slow cable or network. A flush makes it write its cache, and a program that
+--   flushes after each record waits for it each time.
 -- fix: Look at the health of the disk (SMART, event log), its cable, its firmware and its energy saving. If the requests are flushes: write
 --   several records before each flush.
 -- not proved: That the disk itself is slow: a driver between it and the file system also counts. That the program had to wait for each request.
@@ -16,18 +16,19 @@
 -- param min_total_ms: float = 500 – a smaller total goes unnoticed, and a disk that has slept answers late once
 -- param min_flush_percent: float = 10 – of the time from the first to the last flush of a program
 WITH requests AS (
-  SELECT i.*, i.complete_ns - i.service_ns AS from_ns, i.complete_ns AS to_ns, i.kind = 'flush' AS is_flush
-  FROM disk_io i JOIN process p ON p.process_key = i.process_key
+  SELECT i.*, i.complete_ns - i.service_ns AS from_ns, i.complete_ns AS to_ns, i.kind = 'flush' AS is_flush, d.model
+  FROM disk_io i JOIN process p ON p.process_key = i.process_key LEFT JOIN disk d ON d.disk = i.disk
   WHERE p.pid NOT IN (0, 4) AND (i.priority = 0 OR i.priority >= 3)
+    -- A disk whose write cache is off is a finding of another rule.
+    AND (i.kind <> 'flush' OR coalesce(d.is_write_cache_enabled, true))
 ), flushing AS ( -- programs for which flushes are a good part of their time
   SELECT disk, process_key FROM requests WHERE is_flush GROUP BY disk, process_key
   HAVING union_duration(CASE WHEN service_ns >= $min_flush_ms * 1000000 THEN from_ns ELSE to_ns END, to_ns)
     >= $min_flush_percent / 100 * (max(to_ns) - min(from_ns))
 ), slow AS (
-  SELECT CASE WHEN r.is_flush THEN 'flushes of disk ' ELSE 'disk ' END || r.disk || coalesce(' (' || d.model || ')', '') AS culprit, r.process_key,
+  SELECT CASE WHEN r.is_flush THEN 'flushes of disk ' ELSE 'disk ' END || r.disk || coalesce(' (' || r.model || ')', '') AS culprit, r.process_key,
     r.thread_key, r.stack_id, r.from_ns, r.to_ns, r.service_ns
-  FROM requests r LEFT JOIN disk d ON d.disk = r.disk
-  LEFT JOIN flushing f ON r.is_flush AND f.disk = r.disk AND f.process_key = r.process_key
+  FROM requests r LEFT JOIN flushing f ON r.is_flush AND f.disk = r.disk AND f.process_key = r.process_key
   WHERE r.service_ns >= $min_single_ms * 1000000 OR f.process_key IS NOT NULL AND r.service_ns >= $min_flush_ms * 1000000
 ), culprits AS (
   SELECT culprit, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(service_ns) AS longest_ns,

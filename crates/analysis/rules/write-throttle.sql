@@ -8,8 +8,8 @@
 -- needs: context_switch, stacks
 -- names: nt*krnl*.exe
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
--- evidence: dump wait --process {pid} --method '*CcCanIWrite*' --details
--- spot: flame --weight wait --process {pid} --method '*CcCanIWrite*'
+-- evidence: dump wait --process {pid} --method '*CcCanIWrite*;*CcpCanIWrite*' --details
+-- spot: flame --weight wait --process {pid} --method '*CcCanIWrite*;*CcpCanIWrite*'
 -- param min_total_ms: float = 200 – a smaller total goes unnoticed
 WITH delays AS (
   SELECT 'the cache of written data' AS culprit, process_key, thread_key, stack_id, last_out_ns AS from_ns,

@@ -68,7 +68,8 @@ fn folder(path: &Path, recursive: bool, found: &mut FilesByTime) -> Result<()> {
         let is_folder = kind.is_ok_and(|kind| kind.is_dir()) && !is_extract(&path);
         if is_folder && recursive {
             folder(&path, recursive, found)?;
-        } else if !is_folder {
+        } else if !is_folder && path.exists() {
+            // A link to a file that is gone has no time, and must not hide the others.
             add(&path, found)?;
         }
     }

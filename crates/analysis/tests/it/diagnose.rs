@@ -4,8 +4,8 @@ use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis, FindingRow, Rules, r
 use etwkit_question::Question;
 use etwkit_question::range::{Range, Unit};
 use etwkit_trace::table::{
-    CpuCore, CpuParking, CpuSample, DiskIo, DnsQuery, FileIo, Gc, HardFault, Jit, NetIo, Thread,
-    ThreadPool,
+    CpuCore, CpuParking, CpuSample, Disk, DiskIo, DnsQuery, FileIo, Gc, HardFault, Jit, NetIo,
+    Thread, ThreadPool,
 };
 
 use super::support::{Machine, Slice, first, found, off};
@@ -995,14 +995,22 @@ fn threads_take_turns_while_a_processor_is_parked() {
 /// Six requests, which the disk began 50 ms after they were sent.
 #[test]
 fn a_disk_is_slow_if_it_takes_long_for_a_request() {
-    for (kind, service_ms, every_ms, cost) in [
-        ("read", 150_i64, 1000_i64, Some(900 * MS)),
-        ("read", 60, 1000, None),
+    let (with, without) = (Some(true), Some(false));
+    for (kind, service_ms, every_ms, cache, cost) in [
+        ("read", 150_i64, 1000_i64, without, Some(900 * MS)),
+        ("read", 60, 1000, with, None),
         // Flushes of that length count, if the program does hardly anything else.
-        ("flush", 90, 200, Some(540 * MS)),
-        ("flush", 90, 2000, None),
+        ("flush", 90, 200, None, Some(540 * MS)),
+        ("flush", 90, 200, with, Some(540 * MS)),
+        ("flush", 90, 2000, with, None),
+        // They are findings of write-cache-off.
+        ("flush", 90, 200, without, None),
     ] {
         let mut machine = Machine::new(&["System", "a.exe"], 20_000 * MS);
+        machine.disks = vec![Disk {
+            is_write_cache_enabled: cache,
+            ..Disk::default()
+        }];
         let request = |number: i64| {
             let init_ns = number * every_ms * MS;
             DiskIo {
@@ -1020,7 +1028,7 @@ fn a_disk_is_slow_if_it_takes_long_for_a_request() {
         };
         machine.transfers = (0..6).map(request).collect();
         let expected = Vec::from_iter(cost.map(Some));
-        let case = format!("{kind} of {service_ms} ms every {every_ms} ms");
+        let case = format!("{kind} of {service_ms} ms every {every_ms} ms, cache {cache:?}");
         assert_eq!(costs(&machine, "slow-disk"), expected, "{case}");
     }
 }
@@ -1063,6 +1071,29 @@ fn a_connection_is_silent_until_a_lost_packet_is_sent_again() {
     }
 }
 
+/// Each packet is sent at 0 ms and again at 300 ms. The next data comes 20 s later: for most of that time there
+/// was none to send.
+#[test]
+fn a_connection_without_data_lost_nothing() {
+    let mut machine = Machine::new(&["a.exe"], 90_000 * MS);
+    let packet = |kind, at_ms: i64| NetIo {
+        ts_ns: at_ms * MS,
+        protocol: "tcp",
+        kind,
+        process_key: Some(1),
+        local_port: Some(50_000),
+        remote_address: Some("192.0.2.7".into()),
+        remote_port: Some(443),
+        ..NetIo::default()
+    };
+    for from in [0, 20_000, 40_000] {
+        let sent = [packet("send", from), packet("retransmit", from + 300)];
+        machine.packets.extend(sent);
+    }
+    machine.packets.push(packet("receive", 60_000));
+    assert_eq!(costs(&machine, "retransmits"), [Some(1800 * MS)]);
+}
+
 /// The runtime notices three times that its pool finished no work for half a second, or that it is slow.
 #[test]
 fn a_thread_pool_starves_while_all_of_its_threads_wait() {
@@ -1090,6 +1121,22 @@ fn a_thread_pool_starves_while_all_of_its_threads_wait() {
             "{reason}"
         );
     }
+}
+
+/// Each of four programs starves once while it starts, which is usual.
+#[test]
+fn thread_pools_of_several_programs_do_not_add_up() {
+    let programs = ["a.exe", "b.exe", "c.exe", "d.exe"];
+    let mut machine = Machine::new(&programs, 10_000 * MS);
+    let starved = |process_key: i32| ThreadPool {
+        ts_ns: i64::from(process_key) * 1000 * MS,
+        process_key: Some(process_key),
+        kind: "adjustment",
+        reason: Some(6),
+        ..ThreadPool::default()
+    };
+    machine.pools = (1..=4).map(starved).collect();
+    assert!(costs(&machine, "pool-starvation").is_empty());
 }
 
 /// One operation on a share for 3 s, or from 6 s on, when the thread begins a wait that does not end.
@@ -1124,6 +1171,31 @@ fn a_share_is_waited_for_while_a_file_opens_or_is_read() {
         let case = format!("{kind} of {path}, {end_ns:?}");
         assert_eq!(costs(&machine, "network-share"), expected, "{case}");
     }
+}
+
+/// A thread whose opening has no end used another file later, so the end was lost, and the wait at the end of
+/// the trace is for something else.
+#[test]
+fn an_opening_whose_end_was_lost_is_not_cut() {
+    let mut machine = Machine::new(&["a.exe"], 10_000 * MS);
+    let file = |path: &str, start_ns: i64, end_ns: Option<i64>| FileIo {
+        kind: "create",
+        process_key: Some(1),
+        thread_key: Some(1),
+        start_ns: Some(start_ns),
+        end_ns,
+        duration_ns: end_ns.map(|end_ns| end_ns - start_ns),
+        path: Some(path.into()),
+        ..FileIo::default()
+    };
+    machine.files = vec![
+        file(r"C:\plan.xlsx", 1500 * MS, Some(1501 * MS)),
+        file(r"\\filer\team\plan.xlsx", 1000 * MS, None),
+    ];
+    let mut open = off(1, 6000 * MS);
+    open.0.is_open_wait = true;
+    machine.add(open);
+    assert!(costs(&machine, "network-share").is_empty());
 }
 
 /// 110 waits of 1.5 ms for a filter driver: every 25 ms they are 6 % of the time, every 40 ms less than 4 %.

@@ -4,9 +4,9 @@ use etwkit_analysis::diagnose::{DiagnoseRequest, FindingRow};
 use etwkit_sql::Session;
 use etwkit_trace::table::{Columns, Row};
 use etwkit_trace::table::{
-    ContextSwitch, CpuCore, CpuParking, CpuProcess, CpuSample, DiskIo, DnsQuery, DpcIsr, FileIo,
-    Frame, Gc, HardFault, Jit, Method, Module, NetIo, Process, Stack, Thread, ThreadPool, Trace,
-    UiDelay, UserLock,
+    ContextSwitch, CpuCore, CpuParking, CpuProcess, CpuSample, Disk, DiskIo, DnsQuery, DpcIsr,
+    FileIo, Frame, Gc, HardFault, Jit, Method, Module, NetIo, Process, Stack, Thread, ThreadPool,
+    Trace, UiDelay, UserLock,
 };
 
 /// Rows of all tables.
@@ -17,6 +17,7 @@ pub(crate) struct Machine {
     pub(crate) switches: Vec<ContextSwitch>,
     pub(crate) samples: Vec<CpuSample>,
     pub(crate) dpcs: Vec<DpcIsr>,
+    pub(crate) disks: Vec<Disk>,
     pub(crate) transfers: Vec<DiskIo>,
     pub(crate) sums: Vec<CpuProcess>,
     pub(crate) faults: Vec<HardFault>,
@@ -181,6 +182,7 @@ impl Machine {
             rows(&self.switches),
             rows(&self.samples),
             rows(&self.dpcs),
+            rows(&self.disks),
             rows(&self.transfers),
             rows(&self.sums),
             rows(&self.faults),

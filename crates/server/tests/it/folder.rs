@@ -25,6 +25,8 @@ fn a_folder_is_listed_with_what_its_heads_say() {
     fs::write(runs.join("broken.etl"), "no trace at all").unwrap();
     fs::write(runs.join("packed.zip"), "not looked into").unwrap();
     fs::write(runs.join("notes.txt"), "of no interest").unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("gone.etl", runs.join("link.etl")).unwrap();
 
     let info = place.answer("open", &json!({"path": runs}));
     assert_eq!(
