@@ -18,6 +18,9 @@ const SIGN: char = '#';
 /// Digits of the hash of a trace.
 const DIGITS: usize = 16;
 
+/// The files of each table that was asked for, with the log that names them.
+type FilesByTable = HashMap<String, (Log, Arc<[LakeFile]>)>;
+
 /// The runs of a lake when it was opened.
 #[derive(Debug)]
 pub struct Snapshot {
@@ -26,8 +29,8 @@ pub struct Snapshot {
     log: Log,
     runs: Vec<Arc<Run>>,
     by_number: HashMap<i64, usize>,
-    /// Files by table and the log that names them, read by the first question that needs them.
-    files: Mutex<HashMap<String, (Log, Arc<[LakeFile]>)>>,
+    /// Read by the first question that needs them.
+    files: Mutex<FilesByTable>,
 }
 
 /// A run of a snapshot.

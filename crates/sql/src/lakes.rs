@@ -25,7 +25,7 @@ use etwkit_lake::{GENERATION, LakeFile, LakeRun, Snapshot};
 use etwkit_trace::table::Table;
 
 use crate::files::{self, Readers};
-use crate::functions::{Scalar, arguments};
+use crate::functions::scalar::{Scalar, arguments};
 use crate::provider::{RUN_ID, TRACE_ID};
 use crate::source::{Rows, Source};
 

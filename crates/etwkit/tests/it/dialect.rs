@@ -236,7 +236,7 @@ fn what_no_test_compared_is_refused() {
         );
         answer.err
     };
-    let stacks = asked(&["dump", "cpu", "--stacktags"]);
+    let stacks = asked(&["dump", "cpu", "--stack-tags", "*"]);
     assert!(
         stacks.contains("DuckDB cannot run this question: ")
             || stacks.contains("no test has shown that DuckDB has equal rows for dump cpu"),

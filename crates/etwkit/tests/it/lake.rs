@@ -375,7 +375,7 @@ print(len(keys), len(live))
 files = lake + '/process/*/*.parquet'
 runs = lake + '/run/*/*.parquet'
 print(*duckdb.sql(f'''SELECT count(DISTINCT p.run_id), count(*) FROM read_parquet('{files}') p
-    SEMI JOIN read_parquet('{runs}') r ON r.run_id = p.run_id AND r.generation = p.generation''').fetchone())
+    SEMI JOIN read_parquet('{runs}') r ON r.run_id = p.run_id AND r.generation = p.generation''').fetchall()[0])
 print(sorted(run['labels'].to_pylist(), key=str) == [[]] * len(keys), run['tables'].to_pylist()[0] != [])
 process.create_checkpoint()
 os.remove(lake + '/process/_delta_log/00000000000000000000.json')
