@@ -28,7 +28,7 @@ after(() => quit(served));
 const graph = (page: Page) => page.locator('[data-graph="flame-chart"]');
 const picture = (page: Page) =>
   graph(page).getByRole("img", {
-    name: /^Flame chart of 3484 \(Ledger\.exe \d+\): \d+ samples? in view$/,
+    name: /^Flame chart of Ledger\.exe \(\d+\) thread 3484: \d+ samples? in view$/,
   });
 const samples = async (page: Page) =>
   Number(/(\d+) samples?/.exec((await picture(page).getAttribute("aria-label")) ?? "")?.[1]);

@@ -188,7 +188,11 @@ fn macros_answer_as_functions_do() {
     let Some(python) = python(test) else {
         return;
     };
-    let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    // The engine reads a return before a line break as a part of the break, in literals, too.
+    let quoted = |text: &str| {
+        let doubled = text.replace('\'', "''");
+        format!("'{}'", doubled.replace('\r', "' || chr(13) || '"))
+    };
     let rows = FILTERED.map(|(pattern, text, pid)| {
         let text = text.map_or_else(|| "CAST(NULL AS VARCHAR)".to_owned(), quoted);
         let pid = pid.map_or_else(|| "NULL".to_owned(), |pid| pid.to_string());

@@ -209,7 +209,7 @@ fn without_causes_it_says_so_and_few_runs_are_too_few() {
     let none = run(&["explain", "--process", "NoSuch.exe", all.to_str().unwrap()]);
     let said = none.out + &none.err;
     assert!(
-        said.contains("NoSuch.exe") && said.contains("etwkit dump process lists them"),
+        said.contains("NoSuch.exe") && said.contains("`etwkit dump process` lists them"),
         "{said}"
     );
     let one = folder.path().join("run001.etwx");
