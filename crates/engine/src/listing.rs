@@ -78,7 +78,7 @@ impl Engine {
                 return None;
             }
             let head = manifest_of(extract).map(|manifest| Head::of_extract(&manifest));
-            return Some(head.map_err(|error| error.to_string()));
+            return Some(head.map_err(|error| with_causes(&error)));
         }
         let trace = file.trace.as_ref().filter(|trace| is_plain(trace))?;
         Some(self.head_of_trace(trace))
@@ -86,7 +86,7 @@ impl Engine {
 
     fn head_of_trace(&self, trace: &Path) -> std::result::Result<Head, String> {
         let input = etwkit_extract::open(&[trace.to_owned()], &self.input_options())
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| with_causes(&error))?;
         if let Some(manifest) = self.cached_manifest(trace, &input, &Described::default()) {
             return Ok(Head::of_extract(&manifest));
         }
@@ -110,6 +110,12 @@ impl Head {
             gaps: Gaps::of_extract("", manifest).words(),
         }
     }
+}
+
+/// Returns the message of an error, and those of its causes.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let all = std::iter::successors(Some(error), |error| error.source());
+    all.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// Returns the start, if the recorder wrote it.

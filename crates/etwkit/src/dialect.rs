@@ -16,7 +16,6 @@ const DUCKDB: &str = include_str!("dialect/duckdb.txt");
 /// Another query engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OtherEngine {
-    /// DuckDB
     Duckdb,
 }
 
