@@ -71,7 +71,7 @@ pub(crate) struct Common {
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) show_sql: bool,
     /// Print the SQL for another engine that reads the files of one extract; `etwkit sql
-    /// --show-setup` prints what it needs there
+    /// --show-setup` prints its macros and views
     #[arg(long, value_name = "ENGINE", value_enum, requires = "show_sql", help_heading = OUTPUT)]
     pub(super) dialect: Option<OtherEngine>,
     /// Format of times: s (seconds of the trace, the default), local, localtime, utc, utctime, here
