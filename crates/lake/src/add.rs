@@ -15,7 +15,7 @@ use crate::log::{Line, Log, Written};
 use crate::read::Key;
 use crate::run::{self, Run};
 use crate::verdict::{self, Verdict};
-use crate::write::{ATTEMPTS, Writer, append, busy, columns, pause};
+use crate::write::{Writer, append, busy, columns, retried};
 use crate::{Error, Lake, Result, unique};
 
 /// Time after which runs are not committed any more: compaction leaves rows of no run out when they are
@@ -126,10 +126,10 @@ impl Lake {
     /// Commits the runs, which makes their rows count.
     fn commit_runs(&self, mut log: Log, runs: &[Run], added: &mut Added) -> Result<()> {
         let ids: BTreeSet<i64> = runs.iter().map(Run::run_id).collect();
-        for attempt in 0..ATTEMPTS {
+        let done = retried(&self.store, &mut log, |log| {
             // Another writer may have added the same runs in the meantime: theirs count, and the rows
             // that were written here belong to no run.
-            let live = self.live_of(&log, &ids)?;
+            let live = self.live_of(log, &ids)?;
             runs.iter().try_for_each(|run| in_time(run.generation()))?;
             let (mut kept, mut replaced, mut known) = (Vec::new(), BTreeSet::new(), Vec::new());
             for run in runs {
@@ -143,31 +143,30 @@ impl Lake {
                     }
                 }
             }
-            if kept.is_empty() || self.try_commit(&mut log, &kept, &replaced)? {
-                added.known.extend(known);
-                let is_replaced = |run: &Run| live.contains_key(&run.run_id());
-                for run in &kept {
-                    let names = if is_replaced(run) {
-                        &mut added.replaced
-                    } else {
-                        &mut added.new
-                    };
-                    names.push(run.name().to_owned());
-                }
-                return Ok(());
+            if !kept.is_empty() && !self.try_commit(log, &kept, &replaced)? {
+                return Ok(None);
             }
-            pause(attempt);
-            log.refresh(&self.store)?;
-        }
-        Err(busy(RUN))
+            added.known.extend(known);
+            for run in &kept {
+                let names = if live.contains_key(&run.run_id()) {
+                    &mut added.replaced
+                } else {
+                    &mut added.new
+                };
+                names.push(run.name().to_owned());
+            }
+            Ok(Some(()))
+        })?;
+        done.ok_or_else(|| busy(RUN))
     }
 
     /// Commits runs in the place of others; `false` if another writer was faster.
     fn try_commit(&self, log: &mut Log, runs: &[Run], replaced: &BTreeSet<Key>) -> Result<bool> {
         let schema = run::schema()?;
         let mut lines = columns(log, RUN, &schema)?;
-        let (rest, mut written) = without(&self.store, log, replaced)?;
-        lines.extend(rest);
+        let rest = without(&self.store, log, replaced)?;
+        let mut written = rest.written;
+        lines.extend(rest.lines);
         let new = self.write_runs(&schema, runs)?;
         lines.extend(new.iter().map(|file| Line::of_added(file, true)));
         written.extend(new);

@@ -8,7 +8,7 @@ use crate::log::{File, Line, Log, Written};
 use crate::merge::merged;
 use crate::read::{Key, Keys};
 use crate::unique::{is_older, time_of};
-use crate::write::{ATTEMPTS, pause};
+use crate::write::retried;
 use crate::{Lake, Result};
 
 /// Bytes from which on a file stays as it is.
@@ -114,7 +114,7 @@ impl Lake {
         file: &'f File,
         keeps: &dyn Fn(Key) -> bool,
     ) -> Result<Looked<'f>> {
-        let keys = Keys::read(&self.store.path(&format!("{table}/{}", file.name)))?;
+        let keys = Keys::read(&self.store.file(table, &file.name))?;
         let dead = keys.counts.iter().filter(|(key, _)| !keeps(**key));
         Ok(Looked {
             file,
@@ -131,15 +131,15 @@ impl Lake {
         lines: &[Line],
         (old, new): (&BTreeSet<String>, &[Written]),
     ) -> Result<bool> {
-        for attempt in 0..ATTEMPTS {
+        let is_done = retried(&self.store, &mut log, |log| {
             if old.iter().any(|name| !log.has(name)) {
-                break;
+                return Ok(Some(false));
             }
-            if log.commit(&self.store, "OPTIMIZE", lines.to_vec())? {
-                return Ok(true);
-            }
-            pause(attempt);
-            log.refresh(&self.store)?;
+            let is_done = log.commit(&self.store, "OPTIMIZE", lines.to_vec())?;
+            Ok(is_done.then_some(true))
+        })?;
+        if is_done == Some(true) {
+            return Ok(true);
         }
         self.discard(table, new);
         Ok(false)

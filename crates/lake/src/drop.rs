@@ -6,7 +6,7 @@ use crate::layout::{NO_PART, RUN};
 use crate::log::{Line, Log, Written};
 use crate::read::{Key, Keys, Rows, spans};
 use crate::store::Store;
-use crate::write::{ATTEMPTS, Writer, busy, pause};
+use crate::write::{Writer, busy, retried};
 use crate::{Lake, Result, Run};
 
 impl Lake {
@@ -17,39 +17,44 @@ impl Lake {
     pub fn drop_runs(&self, runs: &[Run]) -> Result<usize> {
         let dropped: BTreeSet<Key> = runs.iter().map(Run::key).collect();
         let mut log = self.run_log()?;
-        for attempt in 0..ATTEMPTS {
-            let there = self.live_keys()?.intersection(&dropped).count();
-            if there == 0 {
-                return Ok(0);
+        let there = retried(&self.store, &mut log, |log| {
+            let rest = without(&self.store, log, &dropped)?;
+            let there = rest.found.len();
+            if there == 0 || log.commit(&self.store, "DELETE", rest.lines)? {
+                return Ok(Some(there));
             }
-            let (lines, written) = without(&self.store, &log, &dropped)?;
-            if log.commit(&self.store, "DELETE", lines)? {
-                return Ok(there);
-            }
-            self.discard(RUN, &written);
-            pause(attempt);
-            log.refresh(&self.store)?;
-        }
-        Err(busy(RUN))
+            self.discard(RUN, &rest.written);
+            Ok(None)
+        })?;
+        there.ok_or_else(|| busy(RUN))
     }
 }
 
-/// Returns the lines of a commit that takes runs out of the table `run`, and the files that it adds.
-pub(crate) fn without(
-    store: &Store,
-    log: &Log,
-    dropped: &BTreeSet<Key>,
-) -> Result<(Vec<Line>, Vec<Written>)> {
-    let (mut lines, mut all) = (Vec::new(), Vec::new());
+/// The table `run` without some runs.
+#[derive(Default)]
+pub(crate) struct Rest {
+    /// The lines of the commit that takes them out.
+    pub(crate) lines: Vec<Line>,
+    /// The files that it adds, with the other runs.
+    pub(crate) written: Vec<Written>,
+    /// Those that were in the table.
+    found: BTreeSet<Key>,
+}
+
+/// Takes runs out of the table `run`.
+pub(crate) fn without(store: &Store, log: &Log, dropped: &BTreeSet<Key>) -> Result<Rest> {
+    let mut rest = Rest::default();
     if dropped.is_empty() {
-        return Ok((lines, all));
+        return Ok(rest);
     }
     for file in log.live() {
-        let path = store.path(&format!("{RUN}/{}", file.name));
-        let keys = Keys::read(&path)?;
-        if !keys.counts.keys().any(|key| dropped.contains(key)) {
+        let path = store.file(RUN, &file.name);
+        let mut keys = Keys::read(&path)?.counts;
+        keys.retain(|key, _| dropped.contains(key));
+        if keys.is_empty() {
             continue;
         }
+        rest.found.extend(keys.into_keys());
         let part = file.part.as_deref().unwrap_or(NO_PART);
         let rows = Rows::open(&path, None)?;
         let mut writer = Writer::new(store, RUN, part, rows.schema());
@@ -62,9 +67,10 @@ pub(crate) fn without(
             }
         }
         let written = writer.finish()?;
-        lines.push(Line::of_removed(file, true));
-        lines.extend(written.iter().map(|file| Line::of_added(file, true)));
-        all.extend(written);
+        rest.lines.push(Line::of_removed(file, true));
+        let added = written.iter().map(|file| Line::of_added(file, true));
+        rest.lines.extend(added);
+        rest.written.extend(written);
     }
-    Ok((lines, all))
+    Ok(rest)
 }

@@ -87,7 +87,7 @@ impl Lake {
     pub(crate) fn live_keys(&self) -> Result<BTreeSet<Key>> {
         let mut all = BTreeSet::new();
         for file in self.run_log()?.live() {
-            let path = self.store.path(&format!("{RUN}/{}", file.name));
+            let path = self.store.file(RUN, &file.name);
             all.extend(Keys::read(&path)?.counts.into_keys());
         }
         Ok(all)

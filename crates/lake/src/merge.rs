@@ -61,7 +61,7 @@ pub(crate) fn merged(
 ) -> Result<Vec<Written>> {
     let mut sources = Vec::new();
     for file in files {
-        sources.push(Source::open(store.path(&format!("{table}/{}", file.name)))?);
+        sources.push(Source::open(store.file(table, &file.name))?);
     }
     let schema = all_columns(sources.iter().map(|source| source.rows.schema()));
     let mut writer = Writer::new(store, table, part, schema.clone());

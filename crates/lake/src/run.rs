@@ -310,7 +310,7 @@ fn row_counts(runs: &[Run]) -> std::result::Result<ArrayRef, ArrowError> {
 pub(crate) fn read(store: &Store, log: &Log, wants: impl Fn(i64) -> bool) -> Result<Vec<Run>> {
     let mut all: BTreeMap<i64, Run> = BTreeMap::new();
     for file in log.live() {
-        let path = store.path(&format!("{RUN}/{}", file.name));
+        let path = store.file(RUN, &file.name);
         for batch in Rows::open(&path, Some(&READ))? {
             let batch = batch?;
             let runs = numbers(&path, &batch, RUN_ID.name)?;

@@ -153,7 +153,7 @@ impl Snapshot {
             .live()
             .into_iter()
             .map(|file| LakeFile {
-                path: store.path(&format!("{table}/{}", file.name)),
+                path: store.file(table, &file.name),
                 size: file.size,
                 rows: file.rows,
                 run_ids: file.run_ids,

@@ -40,6 +40,11 @@ impl Store {
         parts.fold(self.root.clone(), |path, part| path.join(part))
     }
 
+    /// The path of a file by its name in the folder of a table.
+    pub(crate) fn file(&self, table: &str, name: &str) -> PathBuf {
+        self.path(&format!("{table}/{name}"))
+    }
+
     /// Returns `true` if a file lies in the folder of the lake, and not behind a link out of it.
     pub(crate) fn has_inside(&self, name: &str) -> bool {
         let path = self.path(name);

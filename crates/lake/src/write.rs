@@ -21,7 +21,7 @@ use crate::{Error, Result, unique};
 const FILE_BYTES: usize = 96 << 20;
 
 /// Attempts to commit before a writer gives up.
-pub(crate) const ATTEMPTS: u32 = 200;
+const ATTEMPTS: u32 = 200;
 
 /// Maximum pause between two attempts, in milliseconds.
 const LONGEST_PAUSE: u32 = 50;
@@ -156,16 +156,29 @@ pub(crate) fn append(
     written: &[Written],
 ) -> Result<()> {
     let mut log = Log::load(store, table)?;
-    for attempt in 0..ATTEMPTS {
-        let mut lines = columns(&log, table, schema)?;
+    let done = retried(store, &mut log, |log| {
+        let mut lines = columns(log, table, schema)?;
         lines.extend(written.iter().map(|file| Line::of_added(file, true)));
-        if log.commit(store, "WRITE", lines)? {
-            return Ok(());
+        Ok(log.commit(store, "WRITE", lines)?.then_some(()))
+    })?;
+    done.ok_or_else(|| busy(table))
+}
+
+/// Repeats a step that ends in a commit, each time with the commits of those who were faster, until it
+/// has a result. `None` after too many attempts.
+pub(crate) fn retried<T>(
+    store: &Store,
+    log: &mut Log,
+    mut step: impl FnMut(&mut Log) -> Result<Option<T>>,
+) -> Result<Option<T>> {
+    for attempt in 0..ATTEMPTS {
+        if let Some(done) = step(log)? {
+            return Ok(Some(done));
         }
         pause(attempt);
         log.refresh(store)?;
     }
-    Err(busy(table))
+    Ok(None)
 }
 
 /// Returns the lines that give a table the columns of rows: of a new table, or of one that lacks some.
@@ -186,7 +199,7 @@ pub(crate) fn columns(log: &Log, table: &str, schema: &Schema) -> Result<Vec<Lin
 }
 
 /// Waits before the next attempt, longer each time.
-pub(crate) fn pause(attempt: u32) {
+fn pause(attempt: u32) {
     let millis = attempt.saturating_add(1).min(LONGEST_PAUSE);
     thread::sleep(Duration::from_millis(millis.into()));
 }
