@@ -4,8 +4,13 @@ use std::process::Command;
 
 use crate::skip;
 
+/// The script that runs another one and leaves before libraries are taken down beside their
+/// threads.
+const RUN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/run.py");
+
 /// Returns a command of the Python that has the packages of `scripts/requirements.txt`, or `None`
-/// with a note that a test is skipped. The variable `ETWKIT_PYTHON` names that Python.
+/// with a note that a test is skipped. The arguments to add are those of Python: a script,
+/// `-c TEXT` or `-m MODULE`. The variable `ETWKIT_PYTHON` names that Python.
 ///
 /// # Panics
 /// If there is none and the tests run under `CI`.
@@ -17,7 +22,11 @@ pub fn python(test: &str) -> Option<Command> {
             "ETWKIT_PYTHON does not name a Python with the packages of scripts/requirements.txt";
         skip(&format!("{test}: {missing}"));
     }
-    program.map(Command::new)
+    program.map(|program| {
+        let mut python = Command::new(program);
+        python.arg(RUN);
+        python
+    })
 }
 
 /// Runs a command and returns its output.
