@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::extracts::support::WRITERS;
+
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
@@ -79,6 +81,21 @@ fn closures() -> BTreeMap<String, BTreeSet<String>> {
     members
         .map(|member| (name_of[member].to_owned(), closure(member)))
         .collect()
+}
+
+/// Kept extracts answer for the crates that wrote them, and for no others, or each change of a help
+/// text would make them all again.
+#[test]
+fn extracts_are_kept_by_the_crates_that_write_them() {
+    let closures = closures();
+    let both = closures["etwkit-extract"].union(&closures["etwkit-synth"]);
+    let writers: Vec<&str> = both
+        .filter_map(|needed| needed.strip_prefix("etwkit-"))
+        .collect();
+    assert_eq!(writers, WRITERS);
+    let script = std::fs::read_to_string(root().join("scripts/test")).unwrap();
+    let sources = format!("crates/{{{}}}/src", WRITERS.join(","));
+    assert!(script.contains(&sources), "scripts/test lacks {sources}");
 }
 
 #[test]
