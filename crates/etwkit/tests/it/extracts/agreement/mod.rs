@@ -43,30 +43,44 @@ const PRINTED: usize = 200;
 /// Values of a way, and how far rounding may put each from the exact one.
 type Values = BTreeMap<String, (f64, f64)>;
 
+/// Traces that show a quantity, unless tests are exhaustive: one may have only a single process.
+const ENOUGH: usize = 2;
+
+/// Places in [`SOME`] at which the search for traces begins, one after the other, so that each trace
+/// is asked something.
+const BEGINNINGS: usize = 3;
+
 #[test]
 fn a_quantity_is_the_same_whatever_way_it_is_asked_for() {
     let chosen = |sample: &Sample| is_exhaustive() || SOME.contains(&sample.name.as_str());
     let samples: Vec<Sample> = samples().into_iter().filter(chosen).collect();
-    let (next, found) = (Mutex::new(samples.iter()), Mutex::new((Vec::new(), 0)));
-    let work = || {
-        while let Some(sample) = { next.lock().unwrap().next() } {
-            let trace = Trace::of(sample);
-            for quantity in QUANTITIES {
-                let (differences, compared) = compare(quantity, &trace);
+    // A trace keeps all answers that it gave, so that many of them are not asked together.
+    let together = if is_exhaustive() {
+        1
+    } else {
+        samples.len().max(1)
+    };
+    let found = Mutex::new((Vec::new(), 0));
+    for group in samples.chunks(together) {
+        let traces: Vec<Trace> = group.iter().map(Trace::of).collect();
+        let next = Mutex::new(QUANTITIES.iter().enumerate());
+        let work = || {
+            while let Some((at, quantity)) = { next.lock().unwrap().next() } {
+                let (differences, compared) = compare_in_some(quantity, at, &traces);
                 let mut found = found.lock().unwrap();
                 found.0.extend(differences);
                 found.1 += compared;
             }
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism()
-            .map_or(1, usize::from)
-            .min(4)
-        {
-            scope.spawn(work);
-        }
-    });
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..std::thread::available_parallelism()
+                .map_or(1, usize::from)
+                .min(4)
+            {
+                scope.spawn(work);
+            }
+        });
+    }
     let (mut differences, compared) = found.into_inner().unwrap();
     differences.sort();
     let mut text = String::new();
@@ -85,10 +99,37 @@ fn a_quantity_is_the_same_whatever_way_it_is_asked_for() {
     );
 }
 
-/// The differences between the ways to ask for a quantity, and how many values were compared.
-fn compare(quantity: &Quantity, trace: &Trace) -> (Vec<String>, usize) {
+/// The differences of a quantity in as many traces as are enough, and how many values were compared.
+fn compare_in_some(quantity: &Quantity, at: usize, traces: &[Trace]) -> (Vec<String>, usize) {
+    let begin = at % BEGINNINGS * traces.len() / BEGINNINGS;
+    let (mut differences, mut compared, mut having) = (Vec::new(), 0, 0);
+    for trace in traces.iter().cycle().skip(begin).take(traces.len()) {
+        if having == ENOUGH {
+            break;
+        }
+        let of_trace = compare(quantity, trace);
+        having += usize::from(of_trace.is_shown);
+        differences.extend(of_trace.differences);
+        compared += of_trace.compared;
+    }
+    (differences, compared)
+}
+
+/// A quantity of a trace, compared between the ways to ask for it.
+#[derive(Default)]
+struct Comparison {
+    differences: Vec<String>,
+    /// Number of values.
+    compared: usize,
+    /// Whether any value is more than zero.
+    is_shown: bool,
+}
+
+/// Compares the ways to ask for a quantity.
+fn compare(quantity: &Quantity, trace: &Trace) -> Comparison {
+    let mut comparison = Comparison::default();
     if quantity.when.is_some_and(|when| trace.number(when) <= 0.0) {
-        return (Vec::new(), 0);
+        return comparison;
     }
     let values = |way: &Way| {
         let mut values = trace.values(way);
@@ -99,10 +140,10 @@ fn compare(quantity: &Quantity, trace: &Trace) -> (Vec<String>, usize) {
         values
     };
     let Some((first, others)) = quantity.ways.split_first() else {
-        return (Vec::new(), 0);
+        return comparison;
     };
     let expected = values(first);
-    let (mut differences, mut compared) = (Vec::new(), 0);
+    comparison.is_shown = expected.values().any(|(value, _)| *value > 0.0);
     for way in others {
         let found = values(way);
         let keys: std::collections::BTreeSet<&String> =
@@ -110,7 +151,7 @@ fn compare(quantity: &Quantity, trace: &Trace) -> (Vec<String>, usize) {
         for key in keys {
             let of = |values: &Values| values.get(key).copied().unwrap_or_default();
             let ((a, rounding_a), (b, rounding_b)) = (of(&expected), of(&found));
-            compared += 1;
+            comparison.compared += 1;
             // What rounds to nothing may be left out, and sums of numbers with a fraction are not exact.
             let least = if found.contains_key(key) {
                 rounding_b
@@ -118,14 +159,14 @@ fn compare(quantity: &Quantity, trace: &Trace) -> (Vec<String>, usize) {
                 way.rounding
             };
             if (a - b).abs() > rounding_a + least + 1e-9 * a.abs() {
-                differences.push(format!(
+                comparison.differences.push(format!(
                     "{}, {}, {key:?}: {a} by {:?} {}, {b} by {:?} {}",
                     trace.name, quantity.name, first.from, first.value, way.from, way.value
                 ));
             }
         }
     }
-    (differences, compared)
+    comparison
 }
 
 /// A trace without samples has no CPU; what is shown instead has its own name in every form.
