@@ -11,6 +11,7 @@
 )]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{Cursor, Write};
 use std::ops::ControlFlow;
@@ -24,6 +25,7 @@ use etwkit_etl::wire::extended::kind;
 use etwkit_etl::{Identity, Order, RawEvent, Session};
 use etwkit_extract::{ConvertOptions, Extract, Options, convert, open};
 use etwkit_fuzz::input::push_block;
+use etwkit_lake::Lake;
 use etwkit_symbols::pdb::Pdb;
 
 fn main() {
@@ -37,8 +39,7 @@ fn main() {
         count: BTreeMap::new(),
     };
     let mut files = Vec::new();
-    find(&traces, &mut files);
-    files.sort();
+    find(&traces, &mut files, &["etl", "7z"]);
     for file in &files {
         let bytes = fs::read(file).unwrap();
         match Session::open(vec![Box::new(bytes.clone())]) {
@@ -51,23 +52,24 @@ fn main() {
     seeds.of_json();
     seeds.of_steps();
     seeds.of_symbols();
+    seeds.of_settings();
     for (target, count) in &seeds.count {
         println!("{target}: {count} seeds");
     }
 }
 
-fn find(folder: &Path, files: &mut Vec<PathBuf>) {
+/// Finds the files with these endings in a folder and below it, by name.
+fn find(folder: &Path, files: &mut Vec<PathBuf>, endings: &[&str]) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
+        let is_wanted = |ending: &OsStr| endings.iter().any(|wanted| ending == *wanted);
         if path.is_dir() {
-            find(&path, files);
-        } else if path
-            .extension()
-            .is_some_and(|ending| ending == "etl" || ending == "7z")
-        {
+            find(&path, files, endings);
+        } else if path.extension().is_some_and(is_wanted) {
             files.push(path);
         }
     }
+    files.sort();
 }
 
 struct Seeds {
@@ -107,6 +109,11 @@ impl Seeds {
         self.of_manifests(session);
         self.of_kernel(session);
         self.of_extract(&few);
+        for what in 0..6 {
+            // The first second of it, where a part is cut out.
+            let part = [0_u32.to_le_bytes(), 1_000_000_u32.to_le_bytes()].concat();
+            self.add("cut", &[&[what], &part[..], &few].concat());
+        }
     }
 
     /// An archive, and what the trace in it describes.
@@ -363,6 +370,83 @@ impl Seeds {
         let mut seed = vec![1];
         push_block(&mut seed, &fs::read(target.join("manifest.json")).unwrap());
         self.add("extract", &seed);
+        self.of_lake(extract);
+    }
+
+    /// A lake with the run of an extract, in the files of the target.
+    fn of_lake(&mut self, extract: Extract) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lake");
+        let lake = Lake::init(&path).unwrap();
+        lake.add(&[("x".to_owned(), extract)]).unwrap();
+        let mut seed = Vec::new();
+        for (table, first) in [("run", 0_u8), ("process", 4)] {
+            let folder = path.join(table);
+            if !folder.is_dir() {
+                continue;
+            }
+            let mut files = Vec::new();
+            find(&folder, &mut files, &["json", "parquet"]);
+            let is_log = |file: &PathBuf| file.extension().is_some_and(|ending| ending == "json");
+            let (logs, rows): (Vec<PathBuf>, Vec<PathBuf>) = files.into_iter().partition(is_log);
+            for (number, file) in (first..).zip(logs.iter().take(2)) {
+                let mut text = fs::read_to_string(file).unwrap();
+                // The target has another name for the file with the rows.
+                for file in &rows {
+                    let name = file.strip_prefix(&folder).unwrap().to_str().unwrap();
+                    text = text.replace(name, "part=2026-11/a.parquet");
+                }
+                seed.push(number);
+                push_block(&mut seed, text.as_bytes());
+            }
+            if let Some(file) = rows.first() {
+                seed.push(first + 3);
+                push_block(&mut seed, &fs::read(file).unwrap());
+            }
+        }
+        if seed.len() < 2 * MAX_SEED {
+            self.add("lake", &seed);
+        }
+    }
+
+    /// What people write: stack tags, recording profiles, tables of substitutes, search paths.
+    fn of_settings(&mut self) {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+        let tags = fs::read(crates.join("trace/src/tags/default.stacktags")).unwrap();
+        let small = "<Tag Name=\"\"><Tag Name=\"a\" Priority=\"2\"><Entrypoint Module=\"a*.dll\" Method=\"b*\"/>\
+                     <HintTag Name=\"c\" HintOperator=\"Callee\" OnlyShowModule=\"false\">\
+                     <Entrypoint Module=\"d.dll\" Method=\"*e::f*\"/></HintTag></Tag></Tag>";
+        for file in [&tags[..], small.as_bytes()] {
+            let mut seed = Vec::new();
+            push_block(
+                &mut seed,
+                b"ntdll.dll!NtWaitForSingleObject\na.dll!bad\nd.dll!e::f",
+            );
+            seed.extend(file);
+            self.add("tags", &seed);
+        }
+        let profiles = fs::read(crates.join("record/profiles/etwkit.wprp")).unwrap();
+        self.add("profiles", &profiles);
+        let table = "{\"etwkit_substitutes\":1}\n\
+                     {\"kind\":\"program\",\"substitute\":\"program-1\",\"original\":\"zebulon\"}\n\
+                     {\"kind\":\"host\",\"substitute\":\"host-1.example\",\"original\":\"a \\\"b\\\", c\"}\n";
+        let answers = [
+            "  Name       ms\n  program-1   1\n  other      22\nhost-1.example\n",
+            "{\"a\":\"program-1\"}\n1,host-1.example,\"x, program-1\"\n",
+        ];
+        for (form, answer) in (0..).zip(answers) {
+            let mut seed = vec![form];
+            push_block(&mut seed, answer.as_bytes());
+            seed.extend(table.as_bytes());
+            self.add("substitutes", &seed);
+        }
+        let paths = [
+            "cache*%A%;srv*C:\\Symbols*https://a.example;\\\\server\\share",
+            "symsrv*symsrv.dll*/a*https://a.example*https://b.example;${B};~/c;ms;NtSymbolPath",
+        ];
+        for path in paths {
+            self.add("symbols", &[&[6], path.as_bytes()].concat());
+        }
     }
 
     /// The packed traces that the tests of the reader have, each behind the number of its format.

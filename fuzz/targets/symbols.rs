@@ -1,4 +1,4 @@
-//! Other files with symbols, and decorated names.
+//! Other files with symbols, decorated names, and search paths.
 //!
 //! Layout of an input: which kind (1 byte), bytes of the file. Tables get the right checksum, so that what is
 //! behind it is reached.
@@ -11,6 +11,7 @@ use etwkit_fuzz::apart;
 use etwkit_symbols::breakpad;
 use etwkit_symbols::image::Image;
 use etwkit_symbols::portable::{Portable, embedded};
+use etwkit_symbols::search_path::{Defaults, SearchPath};
 use etwkit_symbols::table::Table;
 use etwkit_symbols::undecorate::{self, Decorated};
 use libfuzzer_sys::fuzz_target;
@@ -19,12 +20,13 @@ fuzz_target!(|data: &[u8]| {
     let Some((kind, bytes)) = data.split_first() else {
         return;
     };
-    apart(|| match kind % 6 {
+    apart(|| match kind % 7 {
         0 => breakpad::table(bytes).map_or((), |table| ask(&table)),
         1 => summed(bytes).map_or((), |table| ask(&table)),
         2 => Portable::open(bytes.to_vec()).map_or((), |portable| lines(&portable)),
         3 => drop(embedded(bytes).map(|packed| packed.map(Portable::open))),
         5 => drop(Image::open(Cursor::new(bytes))),
+        6 => search_path(&String::from_utf8_lossy(bytes)),
         _ => name(&String::from_utf8_lossy(bytes)),
     });
 });
@@ -58,4 +60,23 @@ fn name(text: &str) {
         assert!(undecorate::name(text, Decorated { is_x86 }).len() <= text.len().max(1 << 15));
     }
     drop(undecorate::signature(text));
+}
+
+/// A path without servers names none.
+fn search_path(text: &str) {
+    for is_windows in [false, true] {
+        let defaults = Defaults {
+            cache: Some("cache".into()),
+            nt_symbol_path: Some(text.to_owned()),
+            is_windows,
+            variables: [("A", "a;b"), ("B", "srv*c*https://d")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
+        };
+        let path = SearchPath::parse([text, "NtSymbolPath"], &defaults);
+        for element in path.elements() {
+            std::hint::black_box(element.to_string());
+        }
+        assert!(!path.without_servers().has_server());
+    }
 }

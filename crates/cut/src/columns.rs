@@ -6,6 +6,10 @@ use std::iter::repeat_n;
 /// Minimum number of blanks between two cells.
 const GAP: usize = 2;
 
+/// Maximum width of a text that makes its column wider; a wider one moves only the rest of its line.
+/// Otherwise one long original would add its length to every line.
+const MAX_PADDED: usize = 1000;
+
 /// A cell of a line: a text between two or more blanks.
 pub(crate) struct Cell {
     /// Column at which it started.
@@ -72,7 +76,7 @@ fn growth(lines: &[Vec<Cell>]) -> BTreeMap<usize, usize> {
             });
             column.next = column.next.min(next.start);
             let width = width(&cell.text);
-            if width > cell.width {
+            if width > cell.width && width <= MAX_PADDED {
                 column.end = column.end.max(cell.start + width);
             }
         }
@@ -90,9 +94,12 @@ fn growth(lines: &[Vec<Cell>]) -> BTreeMap<usize, usize> {
 fn line(cells: &[Cell], growth: &BTreeMap<usize, usize>) -> String {
     let (mut line, mut end) = (String::new(), 0);
     // Lines below a row start further right, and have columns of their own.
-    let first = cells.first().map_or(0, |cell| cell.start);
+    let mut from = cells.first().map_or(0, |cell| cell.start);
+    let mut more = 0;
     for (number, cell) in cells.iter().enumerate() {
-        let more: usize = growth.range(first..cell.start).map(|(_, more)| *more).sum();
+        let before = growth.range(from..cell.start);
+        more += before.map(|(_, more)| *more).sum::<usize>();
+        from = cell.start;
         let least = if number == 0 { 0 } else { end + GAP };
         let start = (cell.start + more).max(least);
         line.extend(repeat_n(' ', start - end));
@@ -139,6 +146,26 @@ mod tests {
                 "        fix        leave scanner-of-files.sys out",
             ]
         );
+    }
+
+    #[test]
+    fn a_very_long_text_moves_only_its_own_line() {
+        let long = "x".repeat(MAX_PADDED + 1);
+        let renamed = |cell: &str| cell.replace("drv.sys", &long);
+        let table = ["  drv.sys  1", "  other    2"];
+        let lines: Vec<Vec<Cell>> = table.iter().map(|line| cells(line, renamed)).collect();
+        let expected = [format!("  {long}  1"), "  other    2".to_owned()];
+        assert_eq!(aligned(&lines), expected);
+    }
+
+    /// A sum over all columns for each cell would take minutes.
+    #[test]
+    fn a_line_of_many_cells_is_written_at_once() {
+        let row = "  a".repeat(100_000);
+        let start = std::time::Instant::now();
+        let lines = [cells(&row, str::to_owned)];
+        assert_eq!(aligned(&lines), [row]);
+        assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
     }
 
     #[test]

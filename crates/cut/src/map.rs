@@ -1,7 +1,7 @@
 //! The table of stand-ins and originals: a file for the sender of a redacted trace, by which
 //! answers about it get their real names.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
@@ -20,6 +20,8 @@ const VERSION: u64 = 1;
 const MAX_BYTES: u64 = 1 << 30;
 /// Maximum number of rows that are held back until their table ends.
 const MOST_ROWS: usize = 10_000;
+/// Maximum bytes of a stand-in that is looked for. Those that `cut` gives have some dozens.
+const MAX_STAND_IN: usize = 256;
 
 /// Fails if a table cannot be written there: the originals of an earlier trace would be lost.
 ///
@@ -73,8 +75,22 @@ fn put(file: File, rows: &[StandIn]) -> io::Result<()> {
 /// Originals by their stand-ins.
 #[derive(Debug, Default)]
 pub struct Originals {
-    by_stand_in: HashMap<String, String>,
-    longest: usize,
+    /// Sorted by stand-in, each once.
+    rows: Vec<Substitute>,
+}
+
+/// A stand-in with its original.
+#[derive(Debug)]
+struct Substitute {
+    stand_in: String,
+    original: String,
+}
+
+impl Substitute {
+    /// The byte of the stand-in at a place.
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.stand_in.as_bytes().get(at).copied()
+    }
 }
 
 /// The form of an answer's line, which decides how an original is written into it.
@@ -109,7 +125,7 @@ impl Originals {
             Some(version) if version.as_u64() == Some(VERSION) => {}
             _ => bail!("line 1: expected a table that `etwkit cut --redact --map` wrote"),
         }
-        let mut all = Self::default();
+        let mut all = BTreeMap::new();
         for (number, line) in lines.enumerate() {
             let row: Value = serde_json::from_str(line)
                 .with_context(|| format!("line {}: expected a row of JSON", number + 2))?;
@@ -117,11 +133,14 @@ impl Originals {
             let (Some(stand_in), Some(original)) = (text("substitute"), text("original")) else {
                 bail!("line {}: expected substitute and original", number + 2);
             };
-            all.longest = all.longest.max(stand_in.len());
-            all.by_stand_in
-                .insert(stand_in.to_owned(), original.to_owned());
+            all.insert(stand_in.to_owned(), original.to_owned());
         }
-        Ok(all)
+        let rows = all
+            .into_iter()
+            .map(|(stand_in, original)| Substitute { stand_in, original });
+        Ok(Self {
+            rows: rows.collect(),
+        })
     }
 
     /// A line of an answer, with originals instead of stand-ins. A line that starts with a brace is
@@ -161,21 +180,32 @@ impl Originals {
         new
     }
 
-    /// The stand-in at a place: its length and its original.
+    /// The longest stand-in at a place: its length and its original.
     fn at(&self, text: &str, at: usize) -> Option<(usize, &str)> {
         let bytes = text.as_bytes();
         let is_word = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
         if !is_word(at) || at > 0 && is_word(at - 1) && !is_color(bytes, at) {
             return None;
         }
-        let end = self.longest.min(bytes.len() - at);
-        (1..=end)
-            .rev()
-            .filter(|len| !is_word(at + len) || !is_word(at + len - 1))
-            .find_map(|len| {
-                let original = self.by_stand_in.get(text.get(at..at + len)?)?;
-                Some((len, original.as_str()))
-            })
+        let mut found = None;
+        // The stand-ins that begin as the text does. Each further byte leaves fewer of them, so a
+        // table with long stand-ins takes no longer than one with short ones.
+        let mut left: &[Substitute] = &self.rows;
+        let after = bytes.get(at..)?.iter().take(MAX_STAND_IN);
+        for (len, byte) in (1..).zip(after.copied()) {
+            let from = left.partition_point(|row| row.byte(len - 1) < Some(byte));
+            let to = left.partition_point(|row| row.byte(len - 1) <= Some(byte));
+            left = left.get(from..to)?;
+            // The shortest one comes first.
+            let Some(row) = left.first() else {
+                break;
+            };
+            let ends_word = !is_word(at + len) || !is_word(at + len - 1);
+            if row.stand_in.len() == len && ends_word {
+                found = Some((len, row.original.as_str()));
+            }
+        }
+        found
     }
 
     /// Replaces the stand-ins of the rows of a table, whose columns then have room for the
@@ -404,6 +434,33 @@ mod tests {
             String::from_utf8(out).unwrap(),
             "  Name              ms\n  scanner-of-files   1\n  a                 22\n"
         );
+    }
+
+    #[test]
+    fn the_longest_stand_in_counts() {
+        let all = originals(&[
+            ("host-1", "a"),
+            ("host-1.example", "b"),
+            ("host-1.example", "c"),
+            ("host-1.x.y", "d"),
+            ("", "e"),
+        ]);
+        assert_eq!(
+            all.line("host-1.example host-1.ex host-1.x.y host-1", Form::Text),
+            "c a.ex d a"
+        );
+    }
+
+    /// A search for each length of a stand-in, at each place of an answer, would not end.
+    #[test]
+    fn long_stand_ins_cost_no_time() {
+        let long = "a-".repeat(100_000);
+        let all = originals(&[(long.as_str(), "x"), ("a-b", "y")]);
+        let start = std::time::Instant::now();
+        let answer = format!("{{{}a-b}}", "a-".repeat(4_000));
+        let named = all.line(&answer, Form::Text);
+        assert!(named.ends_with("-a-y}"), "{}", named.len());
+        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! Checkpoints of a log: its state as a Parquet file, which other programs write and after which they
 //! may delete old commits.
 
-use etwkit_extract::{Slice, quiet};
+use etwkit_extract::Slice;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use serde_json::{Map, Value};
 
 use crate::log::{FOLDER, Line, version_of};
+use crate::read::guarded;
 use crate::store::Store;
 use crate::{Error, Result};
 
@@ -15,46 +16,108 @@ use crate::{Error, Result};
 /// not read.
 const END: &str = ".checkpoint.parquet";
 
-/// Maximum number of actions. A few bytes can stand for any number of rows.
-const MAX_ACTIONS: usize = 1 << 20;
+/// Limits of a checkpoint. A few bytes can stand for any number of rows and elements of lists, and a
+/// text is written once for all rows that have it.
+struct Limits {
+    actions: u64,
+    /// Values of a column, more than one for each action where it is a list or a map.
+    values: u64,
+    /// Bytes of all texts, with the names of their columns.
+    text: usize,
+}
+
+const LIMITS: Limits = Limits {
+    actions: 1 << 20,
+    values: 1 << 22,
+    text: 1 << 31,
+};
 
 /// The version in the name of a checkpoint; `None` for other files.
 pub(crate) fn version(name: &str) -> Option<u64> {
     version_of(name.strip_suffix(END)?)
 }
 
-/// Reads the actions of a checkpoint.
-pub(crate) fn lines(store: &Store, table: &str, version: u64) -> Result<Vec<Line>> {
+/// Reads the actions of a checkpoint, one after the other.
+pub(crate) fn each(
+    store: &Store,
+    table: &str,
+    version: u64,
+    mut apply: impl FnMut(Line) -> Result<()>,
+) -> Result<()> {
     let name = format!("{table}/{FOLDER}/{version:020}{END}");
     let path = store.path(&name);
-    let wrong = |source| Error::File {
-        path: path.clone(),
+    let slice = Slice::of_file(&path)?;
+    let mut applied = Ok(());
+    let read = read(&slice, &LIMITS, &mut |value| {
+        let line = serde_json::from_value(value);
+        applied = apply(line.map_err(|error| ParquetError::External(Box::new(error)))?);
+        Ok(applied.is_ok())
+    });
+    read.map_err(|source| Error::File {
+        path,
         expected: "a checkpoint of Delta".to_owned(),
         source: Some(source),
-    };
-    let slice = Slice::of_file(&path)?;
-    // The decoder panics over some damaged numbers.
-    let values = quiet::catch(|| values(&slice, MAX_ACTIONS));
-    let values = values.map_err(|said| wrong(ParquetError::General(said)))?;
-    let values = values.map_err(wrong)?;
-    let lines = values.into_iter().map(serde_json::from_value);
-    let lines: std::result::Result<Vec<Line>, serde_json::Error> = lines.collect();
-    lines.map_err(|error| wrong(ParquetError::External(Box::new(error))))
+    })?;
+    applied
 }
 
-/// The rows as JSON, as commits have them.
-fn values(slice: &Slice, most: usize) -> std::result::Result<Vec<Value>, ParquetError> {
-    let reader = SerializedFileReader::new(slice.clone())?;
-    slice.check_pages(reader.metadata())?;
-    let mut all = Vec::new();
-    for row in reader.get_row_iter(None)? {
-        if all.len() == most {
-            let said = format!("more than {most} actions");
-            return Err(ParquetError::General(said));
+/// Reads the rows as JSON, as commits have them, until `take` returns false.
+fn read(
+    slice: &Slice,
+    limits: &Limits,
+    take: &mut dyn FnMut(Value) -> std::result::Result<bool, ParquetError>,
+) -> std::result::Result<(), ParquetError> {
+    let too_much = |what: String| ParquetError::General(format!("more than {what}"));
+    let reader = guarded(|| {
+        slice.check_schema()?;
+        let reader = SerializedFileReader::new(slice.clone())?;
+        let values = slice.check_pages(reader.metadata())?;
+        if values > limits.values {
+            return Err(too_much(format!("{} values in a column", limits.values)));
         }
-        all.push(of_row(&row?));
+        Ok(reader)
+    })?;
+    // The decoder panics over some damaged numbers.
+    let mut rows = guarded(|| reader.get_row_iter(None))?;
+    let (mut actions, mut text) = (0, 0_usize);
+    while let Some(row) = guarded(|| rows.next().transpose())? {
+        actions += 1;
+        if actions > limits.actions {
+            return Err(too_much(format!("{} actions", limits.actions)));
+        }
+        text = text.saturating_add(text_of_row(&row));
+        if text > limits.text {
+            return Err(too_much(format!("{} bytes of texts", limits.text)));
+        }
+        if !take(of_row(&row))? {
+            break;
+        }
     }
-    Ok(all)
+    Ok(())
+}
+
+/// Bytes of the texts of a row.
+fn text_of_row(row: &Row) -> usize {
+    let columns = row.get_column_iter();
+    let bytes = columns.map(|(name, field)| match field {
+        Field::Null => 0,
+        field => name.len() + text_of_field(field),
+    });
+    bytes.sum()
+}
+
+fn text_of_field(field: &Field) -> usize {
+    match field {
+        Field::Str(text) => text.len(),
+        Field::Group(row) => text_of_row(row),
+        Field::ListInternal(list) => list.elements().iter().map(text_of_field).sum(),
+        Field::MapInternal(map) => {
+            let entries = map.entries().iter();
+            let bytes = entries.map(|(key, value)| text_of_field(key) + text_of_field(value));
+            bytes.sum()
+        }
+        _ => 0,
+    }
 }
 
 fn of_row(row: &Row) -> Value {
@@ -95,24 +158,57 @@ mod tests {
     use std::fs::File;
     use std::sync::Arc;
 
-    use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    use arrow_array::types::Int64Type;
+    use arrow_array::{ArrayRef, Int64Array, ListArray, RecordBatch, StringArray};
     use parquet::arrow::ArrowWriter;
 
     use super::*;
 
-    #[test]
-    fn the_number_of_actions_is_bounded() {
+    /// The number of actions of a checkpoint with this column, or the reason for which it is refused.
+    fn counted(column: ArrayRef, limits: &Limits) -> std::result::Result<usize, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("checkpoint.parquet");
-        let column: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
         let rows = RecordBatch::try_from_iter([("a", column)]).unwrap();
         let file = File::create(&path).unwrap();
         let mut writer = ArrowWriter::try_new(file, rows.schema(), None).unwrap();
         writer.write(&rows).unwrap();
         writer.close().unwrap();
         let slice = Slice::of_file(&path).unwrap();
-        assert_eq!(values(&slice, 3).unwrap().len(), 3);
-        let error = values(&slice, 2).unwrap_err();
-        assert!(error.to_string().contains("more than 2 actions"), "{error}");
+        let mut count = 0;
+        let done = read(&slice, limits, &mut |_| {
+            count += 1;
+            Ok(true)
+        });
+        done.map(|()| count).map_err(|error| error.to_string())
+    }
+
+    fn assert_bounded(column: &ArrayRef, rows: usize, enough: &Limits, less: &Limits, said: &str) {
+        assert_eq!(counted(column.clone(), enough), Ok(rows));
+        let error = counted(column.clone(), less).unwrap_err();
+        assert!(error.contains(said), "{error}");
+    }
+
+    #[test]
+    fn the_number_of_actions_is_bounded() {
+        let column: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+        let actions = |actions| Limits { actions, ..LIMITS };
+        assert_bounded(&column, 3, &actions(3), &actions(2), "more than 2 actions");
+    }
+
+    #[test]
+    fn texts_are_counted_for_each_row_that_has_them() {
+        let column: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(100); 50]));
+        let text = |text| Limits { text, ..LIMITS };
+        let said = "more than 5000 bytes of texts";
+        assert_bounded(&column, 50, &text(5050), &text(5000), said);
+    }
+
+    #[test]
+    fn the_length_of_lists_is_bounded() {
+        let numbers = vec![Some(vec![Some(1); 100]); 2];
+        let column: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(numbers));
+        let values = |values| Limits { values, ..LIMITS };
+        let said = "more than 199 values in a column";
+        assert_bounded(&column, 2, &values(200), &values(199), said);
     }
 }

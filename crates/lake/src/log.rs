@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use object_store::path::Path as Name;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -53,13 +54,24 @@ pub(crate) struct Protocol {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MetaData {
     id: String,
-    format: Value,
+    format: Format,
     pub(crate) schema_string: String,
     pub(crate) partition_columns: Vec<String>,
     #[serde(default)]
-    configuration: Value,
+    configuration: Option<Settings>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     created_time: Option<i64>,
+}
+
+/// Settings of a table. They are texts: other values would take many times their size in the commit.
+type Settings = BTreeMap<String, Option<String>>;
+
+/// The format of the files of a table.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Format {
+    provider: String,
+    #[serde(default)]
+    options: Option<Settings>,
 }
 
 /// A file that belongs to the table from this commit on.
@@ -73,8 +85,9 @@ pub(crate) struct Add {
     data_change: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stats: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    deletion_vector: Option<Value>,
+    /// Rows of the file that do not count. They are not read, so their value does not matter.
+    #[serde(default, skip_serializing)]
+    deletion_vector: Option<IgnoredAny>,
 }
 
 /// A file that belongs to the table no more.
@@ -180,9 +193,8 @@ impl Log {
             }
             return Err(self.wrong("its first commit, or a checkpoint in one file"));
         };
-        for line in checkpoint::lines(store, &self.table, last)? {
-            self.apply(line)?;
-        }
+        let table = self.table.clone();
+        checkpoint::each(store, &table, last, |line| self.apply(line))?;
         self.version = Some(last);
         Ok(())
     }
@@ -228,7 +240,7 @@ impl Log {
     }
 
     fn file(&mut self, add: Add) -> Result<File> {
-        if add.deletion_vector.is_some_and(|vector| !vector.is_null()) {
+        if add.deletion_vector.is_some() {
             return Err(self.wrong("files without deletion vectors"));
         }
         // Statistics may be missing, and then other ways lead to the same rows.
@@ -361,10 +373,13 @@ impl Line {
         };
         let metadata = MetaData {
             id: id.to_owned(),
-            format: json!({ "provider": "parquet", "options": {} }),
+            format: Format {
+                provider: "parquet".to_owned(),
+                options: Some(Settings::new()),
+            },
             schema_string,
             partition_columns: vec![PART.to_owned()],
-            configuration: json!({}),
+            configuration: Some(Settings::new()),
             created_time: Some(millis(SystemTime::now())),
         };
         [
@@ -449,6 +464,25 @@ mod tests {
             assert_eq!(version_of(other), None, "{other}");
         }
         assert_eq!(commit_version("00000000000000000012.crc"), None);
+    }
+
+    #[test]
+    fn settings_of_a_table_are_texts() {
+        let line = |settings: &str| {
+            let metadata = format!(
+                r#"{{"metaData":{{"id":"x","format":{{"provider":"parquet","options":{{}}}},"schemaString":"","partitionColumns":[],"configuration":{settings}}}}}"#
+            );
+            let line = serde_json::from_str::<Line>(&metadata).ok()?;
+            let written = serde_json::to_string(&line).unwrap();
+            Some(written == metadata)
+        };
+        assert_eq!(
+            line(r#"{"delta.appendOnly":"true","other":null}"#),
+            Some(true)
+        );
+        assert_eq!(line("{}"), Some(true));
+        // Each number would take a hundred bytes.
+        assert_eq!(line("[0,0,0]"), None);
     }
 
     #[test]

@@ -45,6 +45,7 @@ impl Rows {
         let open = || {
             // Others may note types of their own memory, such as views of texts.
             let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+            slice.check_schema()?;
             let builder =
                 ParquetRecordBatchReaderBuilder::try_new_with_options(slice.clone(), options)?;
             slice.check_pages(builder.metadata())?;
@@ -95,7 +96,7 @@ impl Iterator for Rows {
 }
 
 /// Runs the decoder, which panics over some damaged numbers.
-fn guarded<T>(
+pub(crate) fn guarded<T>(
     decode: impl FnOnce() -> std::result::Result<T, ParquetError>,
 ) -> std::result::Result<T, ParquetError> {
     quiet::catch(decode).unwrap_or_else(|said| Err(ParquetError::General(said)))

@@ -114,7 +114,9 @@ impl Run {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         let entries = layout::tables().filter_map(|table| self.entry(table.name));
-        entries.map(|entry| entry.bytes).sum()
+        let bytes = entries.map(|entry| entry.bytes);
+        // A lake can claim anything.
+        bytes.fold(0, u64::saturating_add)
     }
 
     /// The month in which its trace starts.
@@ -341,4 +343,41 @@ pub(crate) fn read(store: &Store, log: &Log, wants: impl Fn(i64) -> bool) -> Res
         }
     }
     Ok(all.into_values().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use etwkit_extract::manifest::{Clock, Detail, Machine, TraceSource};
+
+    use super::*;
+
+    #[test]
+    fn claimed_bytes_do_not_overflow() {
+        let source = TraceSource {
+            files: Vec::new(),
+            hash: String::new(),
+        };
+        let clock = Clock {
+            kind: "qpc".to_owned(),
+            frequency: 1,
+            start_utc: String::new(),
+            start_filetime: 0,
+        };
+        let mut manifest = Manifest::new(Detail::Full, source, clock, Machine::default());
+        for table in ["mark", "process"] {
+            let entry = TableEntry {
+                bytes: u64::MAX,
+                ..TableEntry::default()
+            };
+            manifest.tables.insert(table.to_owned(), entry);
+        }
+        let run = Run {
+            run_id: 1,
+            generation: 1,
+            name: String::new(),
+            manifest,
+            derived: None,
+        };
+        assert_eq!(run.bytes(), u64::MAX);
+    }
 }

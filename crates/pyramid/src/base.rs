@@ -35,6 +35,7 @@ impl BaseFile {
         let slice = file.open()?;
         let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
         let load = || {
+            slice.check_schema()?;
             let metadata = ArrowReaderMetadata::load(&slice, options)?;
             slice.check_pages(metadata.metadata())?;
             Ok(metadata)

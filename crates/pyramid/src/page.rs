@@ -195,6 +195,7 @@ impl PageFile {
         // Pages are selected by the index, so a file without one cannot be used.
         let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Required);
         let load = || {
+            slice.check_schema()?;
             let metadata = ArrowReaderMetadata::load(&slice, options)?;
             slice.check_pages(metadata.metadata())?;
             Ok((pages(metadata.metadata())?, metadata))

@@ -66,6 +66,7 @@ impl OpenFile {
         if let Some(known) = &*known {
             return Ok(known.clone());
         }
+        self.slice.check_schema()?;
         let reader = ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Optional);
         let read = Arc::new(reader.parse_and_finish(&self.slice)?);
         self.slice.check_pages(&read)?;

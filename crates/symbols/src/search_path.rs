@@ -163,6 +163,11 @@ impl SearchPath {
     }
 }
 
+/// Maximum bytes of a path, which Windows has for variables of the environment.
+const MAX_PATH: usize = 32_767;
+/// Maximum stores of a chain, and of all caches. Each server of a chain has all its folders.
+const MAX_STORES: usize = 64;
+
 const NAME_ANOTHER: &str = "name a folder of this system";
 const ONLY_HTTP: &str = "servers are contacted over http and https only";
 
@@ -187,6 +192,14 @@ struct Parser<'d> {
 
 impl Parser<'_> {
     fn path(&mut self, text: &str) {
+        if text.len() > MAX_PATH {
+            let begin: String = text.chars().take(60).collect();
+            self.elements.push(Element::Unusable {
+                text: format!("{begin}…"),
+                reason: format!("a search path has at most {MAX_PATH} bytes"),
+            });
+            return;
+        }
         for element in bare(text)
             .split(';')
             .map(bare)
@@ -273,6 +286,9 @@ impl Parser<'_> {
 
     fn chain(&mut self, text: &str) -> Result<(), String> {
         let Stores { usable, skipped } = self.stores(text)?;
+        if usable.len() > MAX_STORES {
+            return Err(format!("a chain has at most {MAX_STORES} stores"));
+        }
         if let ([], Some((_, reason))) = (usable.as_slice(), skipped.first()) {
             return Err(format!("{reason}; {NAME_ANOTHER}"));
         }
@@ -319,6 +335,9 @@ impl Parser<'_> {
             let cache = self.user_cache()?;
             instead = Some(cache.clone());
             stores.usable.push(cache);
+        }
+        if self.caches.len() + stores.usable.len() > MAX_STORES {
+            return Err(format!("a path has at most {MAX_STORES} caches"));
         }
         self.skip(stores.skipped, instead.as_ref());
         self.caches.extend(stores.usable);
@@ -609,6 +628,25 @@ mod tests {
             ),
         ] {
             assert_eq!(described(text), expected, "{text}");
+        }
+    }
+
+    /// Each server of a chain has all its folders, and each element all caches: without limits a
+    /// short path would be gigabytes of stores.
+    #[test]
+    fn long_paths_and_chains_are_refused() {
+        let chain = format!("srv{}{}", "*/a".repeat(40), "*https://x.example".repeat(40));
+        let caches = format!("{};/a", ["cache*/c"; 65].join(";"));
+        let long = "/a;".repeat(20_000);
+        for (text, expected) in [
+            (&chain, "a chain has at most 64 stores"),
+            (&caches, "a path has at most 64 caches"),
+            (&long, "a search path has at most 32767 bytes"),
+        ] {
+            let all = described(text);
+            let told = all.iter().find(|element| element.ends_with(expected));
+            assert!(told.is_some(), "{all:?}");
+            assert!(all.len() <= 2, "{all:?}");
         }
     }
 

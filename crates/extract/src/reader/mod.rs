@@ -4,6 +4,7 @@ mod checks;
 mod guard;
 mod pages;
 mod place;
+mod schema;
 mod slice;
 
 use std::collections::BTreeMap;

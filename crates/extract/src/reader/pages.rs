@@ -31,32 +31,40 @@ const USUAL_HEADER: usize = 256;
 /// Maximum nesting of structures.
 const MAX_DEPTH: u32 = 8;
 
-/// Checks the headers of all pages.
+/// Checks the headers of all pages. Returns the largest number of values that a column of each row
+/// group claims, summed up over the groups.
 ///
 /// # Errors
 /// If a header is invalid or claims more than a page can have, or if its page reaches out of the
 /// column.
-pub(super) fn check(slice: &Slice, metadata: &ParquetMetaData) -> Result<(), ParquetError> {
+pub(super) fn check(slice: &Slice, metadata: &ParquetMetaData) -> Result<u64, ParquetError> {
+    let mut all = 0_u64;
     for group in metadata.row_groups() {
+        let mut most = 0;
         for column in group.columns() {
             let (start, length) = column.byte_range();
             let name = column.column_path().string();
-            check_column(slice, (start, start.saturating_add(length)), &name)?;
+            let end = start.saturating_add(length);
+            most = most.max(check_column(slice, (start, end), &name)?);
         }
+        all = all.saturating_add(most);
     }
-    Ok(())
+    Ok(all)
 }
+
+/// Checks the pages of a column. Returns the number of values that they claim.
 
 fn check_column(
     slice: &Slice,
     (mut position, end): (u64, u64),
     name: &str,
-) -> Result<(), ParquetError> {
+) -> Result<u64, ParquetError> {
     let wrong = |position, text: String| {
         ParquetError::General(format!("the page at {position} {text} (column {name})"))
     };
     // Bytes of a text of the dictionary on average, and rows that name one.
     let (start, mut each, mut rows) = (position, 0, 0i64);
+    let mut values = 0_u64;
     while position < end {
         let Some(header) = read_header(slice, position, end)? else {
             return Err(wrong(position, "has no header".to_owned()));
@@ -67,6 +75,9 @@ fn check_column(
                 header.uncompressed
             );
             return Err(wrong(position, text));
+        }
+        if header.kind != DICTIONARY {
+            values = values.saturating_add(header.values.max(0).cast_unsigned());
         }
         match (header.kind, header.encoding) {
             // The average, because the dictionary is not unpacked here: an estimate of the size of
@@ -96,7 +107,7 @@ fn check_column(
             format!("has a dictionary whose texts would take {batch} bytes in {BATCH_ROWS} rows");
         return Err(wrong(start, text));
     }
-    Ok(())
+    Ok(values)
 }
 
 /// Kind of a page with values that others refer to by number.
@@ -137,7 +148,7 @@ fn read_header(slice: &Slice, position: u64, end: u64) -> Result<Option<PageHead
 }
 
 fn parse(bytes: &[u8]) -> Option<PageHeader> {
-    let mut thrift = Thrift { bytes, at: 0 };
+    let mut thrift = Thrift::new(bytes);
     let (mut uncompressed, mut compressed, mut id) = (None, None, 0);
     let (mut page, mut values, mut encoding) = (0, 0, 0);
     while let Some(kind) = thrift.field(&mut id)? {
@@ -165,24 +176,30 @@ fn parse(bytes: &[u8]) -> Option<PageHeader> {
 }
 
 /// Types of fields and elements.
-mod kind {
-    pub(super) const TRUE: u8 = 1;
-    pub(super) const FALSE: u8 = 2;
-    pub(super) const BYTE: u8 = 3;
-    pub(super) const I16: u8 = 4;
-    pub(super) const I32: u8 = 5;
-    pub(super) const I64: u8 = 6;
-    pub(super) const DOUBLE: u8 = 7;
-    pub(super) const BINARY: u8 = 8;
-    pub(super) const LIST: u8 = 9;
-    pub(super) const SET: u8 = 10;
-    pub(super) const STRUCT: u8 = 12;
+pub(super) mod kind {
+    pub(in super::super) const TRUE: u8 = 1;
+    pub(in super::super) const FALSE: u8 = 2;
+    pub(in super::super) const BYTE: u8 = 3;
+    pub(in super::super) const I16: u8 = 4;
+    pub(in super::super) const I32: u8 = 5;
+    pub(in super::super) const I64: u8 = 6;
+    pub(in super::super) const DOUBLE: u8 = 7;
+    pub(in super::super) const BINARY: u8 = 8;
+    pub(in super::super) const LIST: u8 = 9;
+    pub(in super::super) const SET: u8 = 10;
+    pub(in super::super) const STRUCT: u8 = 12;
 }
 
 /// Thrift in the compact form; `None` if it ends early or is invalid.
-struct Thrift<'a> {
+pub(super) struct Thrift<'a> {
     bytes: &'a [u8],
     at: usize,
+}
+
+impl<'a> Thrift<'a> {
+    pub(super) const fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
 }
 
 impl Thrift<'_> {
@@ -204,14 +221,14 @@ impl Thrift<'_> {
         None
     }
 
-    fn number(&mut self) -> Option<i64> {
+    pub(super) fn number(&mut self) -> Option<i64> {
         let value = self.varint()?;
         Some((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
     /// Type of the next field. Its ID is relative to the previous one. `Some(None)` at the end of
     /// the structure.
-    fn field(&mut self, id: &mut i64) -> Option<Option<u8>> {
+    pub(super) fn field(&mut self, id: &mut i64) -> Option<Option<u8>> {
         let head = self.byte()?;
         if head == 0 {
             return Some(None);
@@ -244,7 +261,17 @@ impl Thrift<'_> {
         Some(())
     }
 
-    fn skip(&mut self, kind: u8, depth: u32) -> Option<()> {
+    /// Type and number of the elements of a list that begins here.
+    pub(super) fn list(&mut self) -> Option<(u8, u64)> {
+        let head = self.byte()?;
+        let count = match head >> 4 {
+            15 => self.varint()?,
+            count => count.into(),
+        };
+        Some((head & 0x0F, count))
+    }
+
+    pub(super) fn skip(&mut self, kind: u8, depth: u32) -> Option<()> {
         match kind {
             kind::TRUE | kind::FALSE => Some(()),
             kind::BYTE => self.advance(1),
@@ -255,15 +282,10 @@ impl Thrift<'_> {
                 self.advance(len)
             }
             kind::LIST | kind::SET if depth < MAX_DEPTH => {
-                let head = self.byte()?;
-                let count = if head >> 4 == 15 {
-                    self.varint()?
-                } else {
-                    u64::from(head >> 4)
-                };
+                let (kind, count) = self.list()?;
                 // Every element takes at least one byte, including booleans. In lists a boolean
                 // takes a byte; as a field its value is in its type and takes none.
-                (0..count).try_for_each(|_| match head & 0x0F {
+                (0..count).try_for_each(|_| match kind {
                     kind::TRUE | kind::FALSE => self.advance(1),
                     kind => self.skip(kind, depth + 1),
                 })

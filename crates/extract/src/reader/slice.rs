@@ -19,7 +19,7 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use super::checks::Checks;
 use super::guard::guarded;
-use super::pages;
+use super::{pages, schema};
 use crate::checksum::{BLOCK_BYTES, Checksums, Mismatch};
 use crate::reopened::Reopened;
 use crate::source::Source;
@@ -109,8 +109,11 @@ impl TableFile {
     /// If it is damaged.
     pub fn metadata(&self) -> StoreResult<ParquetMetaData> {
         let slice = self.open()?;
-        guarded(|| ParquetMetaDataReader::new().parse_and_finish(&slice))
-            .map_err(|e| self.damaged(e))
+        let read = || {
+            slice.check_schema()?;
+            ParquetMetaDataReader::new().parse_and_finish(&slice)
+        };
+        guarded(read).map_err(|e| self.damaged(e))
     }
 
     /// Reads rows: those columns, or all that the table declares with `None`, which `run_id` is
@@ -121,6 +124,7 @@ impl TableFile {
     pub fn batches(&self, columns: Option<&[&str]>) -> StoreResult<Batches> {
         let slice = self.open()?;
         let open = || {
+            slice.check_schema()?;
             let builder = ParquetRecordBatchReaderBuilder::try_new(slice.clone())?;
             pages::check(&slice, builder.metadata())?;
             let mask = match columns {
@@ -395,11 +399,21 @@ impl Slice {
         matches!(self.bytes, Stored::Memory(_))
     }
 
+    /// Checks the schema, before a decoder follows it: it calls itself for each level.
+    ///
+    /// # Errors
+    /// If it has too many elements or levels, or is damaged.
+    pub fn check_schema(&self) -> Result<(), ParquetError> {
+        schema::check(self)
+    }
+
     /// Checks the claims in the headers of all pages, before a decoder allocates memory for them.
+    /// Returns how many values a column has at most, which are more than the rows if a row can have
+    /// several.
     ///
     /// # Errors
     /// If one claims more than a page can have, reaches out of its column, or is none.
-    pub fn check_pages(&self, metadata: &ParquetMetaData) -> Result<(), ParquetError> {
+    pub fn check_pages(&self, metadata: &ParquetMetaData) -> Result<u64, ParquetError> {
         guarded(|| pages::check(self, metadata))
     }
 

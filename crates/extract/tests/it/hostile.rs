@@ -392,6 +392,39 @@ fn varint(number: i64) -> Vec<u8> {
     bytes
 }
 
+/// A file of 30 rows without columns but for one, in groups in each other.
+fn with_deep_schema(levels: u32) -> Vec<u8> {
+    let count = levels + 1;
+    let count = [
+        count as u8 | 0x80,
+        (count >> 7) as u8 | 0x80,
+        (count >> 14) as u8,
+    ];
+    let group = [0x35, 0, 0x18, 1, b'x', 0x15, 2, 0];
+    let column = [0x15, 2, 0x25, 0, 0x18, 1, b'x', 0];
+    let mut metadata = [&[0x15, 2, 0x19, 0xFC][..], &count].concat();
+    metadata.extend(group.repeat(levels as usize));
+    metadata.extend(column);
+    // The rows, and no row groups.
+    metadata.extend([0x16, 60, 0x19, 0x0C, 0]);
+    let length = (metadata.len() as u32).to_le_bytes();
+    [&b"PAR1"[..], &metadata, &length, b"PAR1"].concat()
+}
+
+/// The decoder calls itself for each level, so such a file would end the process.
+#[test]
+fn deep_schemas_are_not_followed() {
+    let folder = Folder::new();
+    let target = target(&folder);
+    let bytes = with_deep_schema(200_000);
+    fs::write(target.join("mark.parquet"), &bytes).unwrap();
+    edit(&target, |json| {
+        json["tables"]["mark"] = json!({"rows": 30, "bytes": bytes.len()});
+    });
+    let said = read_all(&target).unwrap_err();
+    assert!(said.contains("mark.parquet"), "{said}");
+}
+
 #[test]
 fn endless_rows_are_not_begun() {
     let folder = Folder::new();

@@ -9,6 +9,7 @@
 )]
 
 mod crash;
+mod hostile;
 mod log;
 mod support;
 mod writers;

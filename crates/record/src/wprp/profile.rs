@@ -1,6 +1,6 @@
 //! What a profile records, with all that it inherits.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use etwkit_trace::xml::{Warnings, clipped};
 
@@ -10,6 +10,10 @@ use crate::profiles;
 
 /// Definitions that one is derived from, one after the other.
 const MAX_BASES: usize = 16;
+
+/// Bytes of definitions that all profiles of a file use together. A definition counts for each profile
+/// that uses it, so a small file could name any number of them.
+const MAX_USED: usize = 64 << 20;
 
 /// Definitions whose names are compared with well-known ones: each takes as long as reading thousands of others.
 const MOST_NAMES: usize = 1000;
@@ -44,7 +48,8 @@ pub struct Recorded {
     pub branches: bool,
     /// True if it has heaps of processes.
     pub heaps: bool,
-    /// References to definitions that are neither in the file nor in wpr.
+    /// References to definitions that are neither in the file nor in wpr. The first one also lists what
+    /// the file has.
     pub broken: Vec<String>,
 }
 
@@ -62,6 +67,8 @@ pub struct Provider {
 /// Definitions by kind and id.
 struct Definitions<'e> {
     all: HashMap<(String, String), &'e Element>,
+    /// Lists of ids for errors, by kind.
+    ids: HashMap<&'static str, String>,
 }
 
 /// Kinds of definitions.
@@ -85,6 +92,7 @@ pub(super) fn all(file: &File<'_>, document: &Element, warnings: &mut Warnings) 
     find(document, &mut lists);
     let mut definitions = Definitions {
         all: HashMap::new(),
+        ids: HashMap::new(),
     };
     for element in lists.iter().flat_map(|list| &list.children) {
         let Some(kind) = KINDS.iter().find(|kind| element.is(kind)) else {
@@ -107,17 +115,25 @@ pub(super) fn all(file: &File<'_>, document: &Element, warnings: &mut Warnings) 
             file.warn(warnings, element.at, text);
         }
     }
+    for kind in KINDS {
+        let ids = definitions.list(kind);
+        definitions.ids.insert(*kind, ids);
+    }
     let mut profiles = Vec::new();
     let mut seen = BTreeSet::new();
     let mut read = BTreeSet::new();
+    let mut left = MAX_USED;
     for element in lists.iter().flat_map(|list| list.all("Profile")) {
         let mut reader = Reader {
             file,
             warnings,
             definitions: &definitions,
             read: &mut read,
+            left: &mut left,
         };
-        let found = reader.profile(element);
+        let Some(found) = reader.profile(element) else {
+            break;
+        };
         let key = [&found.name, &found.detail, &found.mode].map(|text| text.to_lowercase());
         if !seen.insert(key) {
             let text = format!(
@@ -135,6 +151,7 @@ pub(super) fn all(file: &File<'_>, document: &Element, warnings: &mut Warnings) 
         warnings,
         definitions: &definitions,
         read: &mut read,
+        left: &mut left,
     };
     reader.unused();
     profiles
@@ -157,6 +174,8 @@ struct Reader<'r, 'f, 'e> {
     definitions: &'r Definitions<'e>,
     /// Bytes at which the definitions start that a profile uses.
     read: &'r mut BTreeSet<usize>,
+    /// Bytes of definitions that may still be used.
+    left: &'r mut usize,
 }
 
 impl<'e> Reader<'_, '_, 'e> {
@@ -169,7 +188,8 @@ impl<'e> Reader<'_, '_, 'e> {
         self.definitions.all.get(&key).copied()
     }
 
-    /// A definition and what it is derived from, the outermost base first.
+    /// A definition and what it is derived from, the outermost base first. Nothing if the profiles of
+    /// the file use too much.
     fn chain(&mut self, kind: &str, element: &'e Element) -> (Vec<&'e Element>, Option<String>) {
         let mut chain = vec![element];
         let mut outside = None;
@@ -191,6 +211,15 @@ impl<'e> Reader<'_, '_, 'e> {
             last = next;
         }
         self.read.extend(chain.iter().map(|element| element.at));
+        let weight: usize = chain.iter().map(|element| element.weight).sum();
+        let Some(left) = self.left.checked_sub(weight) else {
+            *self.left = 0;
+            let most = MAX_USED >> 20;
+            let text = format!("left out: the profiles use more than {most} MiB of definitions");
+            self.warn(element.at, text);
+            return (Vec::new(), None);
+        };
+        *self.left = left;
         chain.reverse();
         (chain, outside)
     }
@@ -215,18 +244,19 @@ impl<'e> Reader<'_, '_, 'e> {
 
     /// Notes a reference of a profile to a definition that does not exist.
     fn broken(&mut self, at: usize, kind: &str, text: String, found: &mut Recorded) {
-        let ids = self.definitions.ids(kind);
-        let ids = if ids.is_empty() {
-            "none".to_owned()
-        } else {
-            ids.join(", ")
-        };
-        found.broken.push(format!("{text}; the file has: {ids}"));
+        let ids = self.definitions.ids.get(kind);
+        let listed = ids.filter(|_| found.broken.is_empty());
+        let more = listed.map_or_else(String::new, |ids| format!("; the file has: {ids}"));
+        found.broken.push(format!("{text}{more}"));
         self.warn(at, text);
     }
 
-    fn profile(&mut self, element: &'e Element) -> Recorded {
+    /// Reads a profile; `None` if those before it use all that may be used.
+    fn profile(&mut self, element: &'e Element) -> Option<Recorded> {
         let (chain, outside) = self.chain("Profile", element);
+        if chain.is_empty() {
+            return None;
+        }
         // What a profile does not say its base says.
         let get = |name: &str| {
             let value = chain.iter().rev().find_map(|profile| profile.get(name));
@@ -276,7 +306,7 @@ impl<'e> Reader<'_, '_, 'e> {
                 format!("the profile {:?} records nothing", clipped(&found.name)),
             );
         }
-        found
+        Some(found)
     }
 
     fn collectors(&mut self, list: &'e Element, collectors: &mut Collectors<'e>) {
@@ -290,7 +320,7 @@ impl<'e> Reader<'_, '_, 'e> {
             let Some(kind) = KINDS.iter().find(|known| known.eq_ignore_ascii_case(kind)) else {
                 continue;
             };
-            let id = part.get("Value").or_else(|| part.get("Id")).unwrap_or("");
+            let id = id_of(part);
             let key = ((*kind).to_owned(), id.to_lowercase());
             if operation == Operation::Remove {
                 collectors.remove(&key);
@@ -416,12 +446,19 @@ impl<'e> Reader<'_, '_, 'e> {
         if operation == Operation::Set {
             providers.clear();
         }
+        if operation == Operation::Remove {
+            let ids = list
+                .children
+                .iter()
+                .map(|child| id_of(child).to_lowercase());
+            let removed: HashSet<String> = ids.collect();
+            providers.retain(|(_, known)| !removed.contains(known));
+            return;
+        }
         for child in &list.children {
-            let id = child.get("Value").or_else(|| child.get("Id")).unwrap_or("");
+            let id = id_of(child);
             let key = id.to_lowercase();
-            if operation == Operation::Remove {
-                providers.retain(|(_, known)| *known != key);
-            } else if child.is("EventProvider") {
+            if child.is("EventProvider") {
                 providers.push((child, key));
             } else if child.is("EventProviderId") {
                 match self.definition("EventProvider", id) {
@@ -440,6 +477,9 @@ impl<'e> Reader<'_, '_, 'e> {
         // Once for each provider, however many profiles use it.
         let checks_name = self.read.len() < MOST_NAMES && !self.read.contains(&element.at);
         let (chain, outside) = self.chain("EventProvider", element);
+        if chain.is_empty() {
+            return;
+        }
         self.outside("EventProvider", element, outside);
         let get = |name: &str| chain.iter().rev().find_map(|part| part.get(name));
         let Some(name) = get("Name") else {
@@ -546,13 +586,16 @@ enum Operation {
 }
 
 impl Definitions<'_> {
-    /// The ids of the definitions of a kind.
-    fn ids(&self, kind: &str) -> Vec<&str> {
+    /// Lists the ids of the definitions of a kind, for errors.
+    fn list(&self, kind: &str) -> String {
         let of_kind = self.all.values().filter(|element| element.is(kind));
         let mut ids: Vec<&str> = of_kind.filter_map(|element| element.get("Id")).collect();
+        if ids.is_empty() {
+            return "none".to_owned();
+        }
         ids.sort_unstable();
-        ids.truncate(MOST_IDS);
-        ids
+        let shown: Vec<_> = ids.into_iter().take(MOST_IDS).map(clipped).collect();
+        shown.join(", ")
     }
 }
 
@@ -579,6 +622,12 @@ impl Recorded {
             && !self.branches
             && !self.heaps
     }
+}
+
+/// The id that an element has or refers to.
+fn id_of(element: &Element) -> &str {
+    let id = element.get("Value").or_else(|| element.get("Id"));
+    id.unwrap_or("")
 }
 
 /// A name, or a GUID in lower case without braces.

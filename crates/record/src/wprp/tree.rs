@@ -8,6 +8,9 @@ const MAX_ELEMENTS: usize = 100_000;
 const MAX_DEPTH: usize = 32;
 const MAX_VALUE: usize = 4096;
 
+/// Bytes that an element weighs without its texts.
+const ELEMENT: usize = 64;
+
 /// An element with its content.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Element {
@@ -16,6 +19,8 @@ pub(super) struct Element {
     pub(super) children: Vec<Element>,
     /// Byte of the text where it starts.
     pub(super) at: usize,
+    /// Bytes that it takes, with all in it.
+    pub(super) weight: usize,
 }
 
 impl Element {
@@ -113,20 +118,22 @@ impl<'f> File<'f> {
                             format!("an attribute is left out: it has more than {MAX_VALUE} bytes");
                         self.warn(warnings, start.at, text);
                     }
+                    let texts = short.iter().map(|(name, value)| name.len() + value.len());
+                    let weight = ELEMENT + texts.sum::<usize>();
                     let owned = short.into_iter();
                     open.push(Element {
                         name: start.name.chars().take(MAX_VALUE).collect(),
                         attributes: owned.map(|(n, v)| (n.to_owned(), v.into_owned())).collect(),
                         children: Vec::new(),
                         at: start.at,
+                        weight,
                     });
                 }
                 Node::Close => {
                     if let Some(element) = open.pop() {
-                        open.last_mut()
-                            .unwrap_or(&mut document)
-                            .children
-                            .push(element);
+                        let around = open.last_mut().unwrap_or(&mut document);
+                        around.weight += element.weight;
+                        around.children.push(element);
                     }
                 }
                 Node::Text(_) => {}

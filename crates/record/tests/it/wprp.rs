@@ -444,6 +444,67 @@ fn a_hostile_file_is_bounded() {
     assert!(!read(&file(DEFINITIONS, &many)).profiles.is_empty());
 }
 
+/// A definition counts for each profile that uses it: a file of a megabyte could fill any memory.
+#[test]
+fn what_profiles_use_together_is_bounded() {
+    let stacks: String = (0..300)
+        .map(|n| format!("<Stack Value=\"Stack{n}{}\"/>", "x".repeat(4000)))
+        .collect();
+    let definitions = format!(
+        "<SystemCollector Id=\"SC\" Name=\"NT Kernel Logger\"/><SystemProvider Id=\"SP\">\
+         <Keywords><Keyword Value=\"CSwitch\"/></Keywords><Stacks>{stacks}</Stacks></SystemProvider>"
+    );
+    let content = "<Collectors><SystemCollectorId Value=\"SC\"><SystemProviderId Value=\"SP\"/>\
+                   </SystemCollectorId></Collectors>";
+    let profiles: String = (0..2000)
+        .map(|n| profile(&format!("P{n}"), "", content))
+        .collect();
+    let found = read(&file(&definitions, &profiles));
+    let stacks = found.profiles.iter().map(|profile| profile.stacks.len());
+    let count = stacks.sum::<usize>();
+    // All of them would be 600,000, and take 2.4 GB.
+    assert!((10_000..20_000).contains(&count), "{count}");
+    let told = warnings(&found);
+    let is_told = |line: &String| line.contains("the profiles use more than 64 MiB");
+    assert!(told.iter().any(is_told), "{told:?}");
+}
+
+#[test]
+fn long_lists_of_providers_take_no_time() {
+    let ids = |from: usize, to: usize| -> String {
+        (from..to)
+            .map(|n| format!("<EventProviderId Value=\"{n:09}\"/>"))
+            .collect()
+    };
+    let definitions: String = (0..20_000)
+        .map(|n| format!("<EventProvider Id=\"{n:09}\" Name=\"n{n}\"/>"))
+        .collect();
+    let definitions = format!("<EventCollector Id=\"EC\"/>{definitions}");
+    let of_lists = |lists: &str| {
+        let content = format!(
+            "<Collectors><EventCollectorId Value=\"EC\">{lists}</EventCollectorId></Collectors>"
+        );
+        let mut found = read(&file(&definitions, &profile("P", "", &content)));
+        found.profiles.remove(0)
+    };
+    let start = std::time::Instant::now();
+    let (all, others) = (ids(0, 20_000), ids(19_999, 40_000));
+    let removed = of_lists(&format!(
+        "<EventProviders>{all}</EventProviders><EventProviders Operation=\"Remove\">{others}</EventProviders>"
+    ));
+    assert_eq!(removed.providers.len(), 19_999);
+    let missing = of_lists(&format!(
+        "<EventProviders>{}</EventProviders>",
+        ids(50_000, 55_000)
+    ));
+    assert_eq!(missing.broken.len(), 5000);
+    assert!(missing.broken[0].contains("; the file has: 000000000, 000000001, "));
+    // The list of what there is comes once.
+    assert!(missing.broken[1].len() < 100, "{}", missing.broken[1]);
+    // A search of all for each one would take much longer.
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}
+
 #[test]
 fn changed_files_are_read_or_refused() {
     let ours = include_str!("../../profiles/etwkit.wprp");

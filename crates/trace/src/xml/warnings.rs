@@ -37,6 +37,8 @@ impl fmt::Display for Warning {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Warnings {
     kept: Vec<Warning>,
+    /// Bytes of texts whose places are known: those of kept warnings, with their numbers.
+    known: Vec<(usize, usize)>,
     others: usize,
 }
 
@@ -48,13 +50,26 @@ impl Warnings {
             self.others += 1;
             return;
         }
-        let (line, column) = place(text, at);
+        let (line, column) = self.known(file, at).unwrap_or_else(|| place(text, at));
+        let number = self.kept.len();
         self.push(Warning {
             file: file.to_owned(),
             line,
             column,
             text: warning(),
         });
+        if self.kept.len() > number {
+            self.known.push((at, number));
+        }
+    }
+
+    /// The place of a byte that has a warning. A definition that others use has the same ones again
+    /// for each of them, and counting lines up to it would take long.
+    fn known(&self, file: &str, at: usize) -> Option<(usize, usize)> {
+        let numbers = self.known.iter().filter(|(byte, _)| *byte == at);
+        let mut warnings = numbers.filter_map(|(_, number)| self.kept.get(*number));
+        let found = warnings.find(|warning| warning.file == file)?;
+        Some((found.line, found.column))
     }
 
     /// None.
@@ -62,6 +77,7 @@ impl Warnings {
     pub const fn new() -> Self {
         Self {
             kept: Vec::new(),
+            known: Vec::new(),
             others: 0,
         }
     }
@@ -131,5 +147,27 @@ pub fn clipped(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or(text))),
         None => Cow::Borrowed(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repeated_warning_is_kept_once_and_takes_no_time() {
+        let text = "a\n".repeat(1 << 20);
+        let mut warnings = Warnings::new();
+        let start = std::time::Instant::now();
+        for _ in 0..20_000 {
+            warnings.add("one", &text, text.len() - 1, || "wrong".to_owned());
+            warnings.add("other", &text, text.len() - 1, || "wrong".to_owned());
+        }
+        assert_eq!(
+            warnings.lines(),
+            ["one:1048576:2: wrong", "other:1048576:2: wrong"]
+        );
+        // Counting the lines for each of them would take a minute.
+        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
     }
 }
