@@ -1,6 +1,7 @@
 //! Diagnosis of traces with planted causes by another writer, with the public symbols of Windows and without
 //! any, as in everybody's first run. `benches` and `diagnosis.rs` have those of our own writer.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use etwkit_base::shell;
@@ -132,20 +133,25 @@ fn is_right(truth: &Value, finding: &Value) -> bool {
         .any(|ms| (cost / (ms * 1e6) - 1.0).abs() <= TOLERANCE)
 }
 
-/// Command lines of evidence that show nothing.
-fn empty_evidence(extract: &str, findings: &[Value]) -> Vec<String> {
-    let lines = findings
+/// Command lines of evidence.
+fn evidence(findings: &[Value]) -> BTreeSet<&str> {
+    findings
         .iter()
         .filter_map(|finding| finding["evidence"].as_str())
-        .flat_map(str::lines);
-    let is_empty = |line: &&str| {
+        .flat_map(str::lines)
+        .collect()
+}
+
+/// The command lines that show nothing.
+fn empty<'l>(extract: &str, lines: impl Iterator<Item = &'l &'l str>) -> Vec<String> {
+    let is_empty = |line: &str| {
         let mut words = shell::split(line);
         words.extend(["--quiet".to_owned(), extract.to_owned()]);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         run(&words).exit != Exit::Answered
     };
     lines
-        .filter(is_empty)
+        .filter(|line| is_empty(line))
         .map(|line| format!("shows nothing: {line}"))
         .collect()
 }
@@ -157,10 +163,10 @@ fn judge(card: &Card) -> Vec<String> {
     let nameless = extracted(card, None);
     let without = diagnosed(&nameless, "findings");
     let truth = &card.truth;
-    let mut wrong: Vec<String> = [(&named_extract, &with_symbols), (&nameless, &without)]
-        .into_iter()
-        .flat_map(|(extract, findings)| empty_evidence(extract, findings))
-        .collect();
+    let (of_named, of_nameless) = (evidence(&with_symbols), evidence(&without));
+    let mut wrong = empty(&named_extract, of_named.iter());
+    // A line that needs no names shows the same rows in both.
+    wrong.extend(empty(&nameless, of_nameless.difference(&of_named)));
     if truth["fault"] != true {
         let alarms = with_symbols.iter().chain(&without);
         wrong.extend(

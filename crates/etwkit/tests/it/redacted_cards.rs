@@ -14,6 +14,9 @@ use crate::support::{Exit, json_lines, run};
 /// Cards of our own writer that each run checks: modules of Windows, addresses, and drivers of others.
 const USUAL: [&str; 3] = ["dns-timeout", "filter-scan", "network-share"];
 
+/// The card whose healthy twin each run checks.
+const USUAL_TWIN: &str = "filter-scan";
+
 /// Cards of another writer that each run checks, with a healthy one.
 const USUAL_OF_OTHERS: [&str; 2] = ["network-share-1", "lock-convoy-1-twin"];
 
@@ -125,6 +128,9 @@ fn redacted_cards_are_diagnosed_as_their_originals() {
             continue;
         }
         for is_healthy in [false, true] {
+            if is_healthy && !is_exhaustive() && card.name != USUAL_TWIN {
+                continue;
+            }
             let folder = Folder::new();
             let case = Case {
                 is_healthy,

@@ -53,7 +53,6 @@ pub(super) fn check(slice: &Slice, metadata: &ParquetMetaData) -> Result<u64, Pa
 }
 
 /// Checks the pages of a column. Returns the number of values that they claim.
-
 fn check_column(
     slice: &Slice,
     (mut position, end): (u64, u64),
