@@ -1,6 +1,6 @@
 //! Lists of providers and their events.
 
-use etwkit_question::sql::quoted;
+use etwkit_sql::literal::quoted;
 
 /// `p1:ev1,ev2;p2:7;!p3`: providers by name or GUID, each with events by name (a part of it, or a
 /// pattern) or id. `!` before a provider or event excludes it.

@@ -1,6 +1,6 @@
 //! Modules of processes, level by level.
 
-use etwkit_question::sql::quoted;
+use etwkit_sql::literal::quoted;
 
 use crate::api::Call;
 use crate::cells::{asked, count_at, key, sum_at, text_at, text_or_empty, whole};

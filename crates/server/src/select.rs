@@ -1,8 +1,8 @@
 //! Translation of selections to SQL conditions. Names of columns come from declarations, never from
 //! requests. Values become literals.
 
-use etwkit_question::sql::quoted;
 use etwkit_sql::Session;
+use etwkit_sql::literal::quoted;
 use etwkit_trace::table::{Kind, Table};
 
 use crate::cells::{self, whole};

@@ -3,9 +3,9 @@
 use etwkit_question::Error;
 use etwkit_question::OptionError;
 use etwkit_question::any_rows::{AnyValue, ask_any};
-use etwkit_question::sql::quoted;
 use etwkit_sql::Session;
 use etwkit_sql::library::Query;
+use etwkit_sql::literal::quoted;
 
 use super::ExplainRequest;
 use super::load::each;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use etwkit_question::sql::quoted;
+use etwkit_sql::literal::quoted;
 
 use crate::wpa::catalog::{Column, Graph, Kind};
 use crate::wpa::format::Unit;

@@ -9,6 +9,7 @@ use etwkit_trace::table::{Column, DERIVED, ExtractInfo, Kind, RUN_ID, Row, Table
 use etwkit_trace::topics::TABLES;
 
 use crate::functions::lists_of_names;
+use crate::literal::quoted;
 use crate::nt_status;
 use crate::provider::TRACE_ID;
 
@@ -115,10 +116,6 @@ fn parquet(path: &Path) -> String {
         "read_parquet({}, hive_partitioning = false)",
         quoted(&pattern)
     )
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }
 
 /// Appends the macro of a function that names numbers from 0 on, and writes others as digits.
