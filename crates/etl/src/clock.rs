@@ -215,6 +215,9 @@ impl UtcTime {
         let days = seconds / 86_400 + DAYS_TO_1601;
         let era = days / 146_097;
         let day_of_era = days % 146_097;
+        // Leap days before this day are taken out, so that all years have 365 days: one after the
+        // 1,460 other days of four years, but none at the end of a century (36,524 days), except at
+        // the end of the era.
         let year_of_era =
             (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
         let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);

@@ -67,6 +67,7 @@ fn moment(text: &str) -> Option<Option<Moment>> {
 }
 
 fn number(text: &str) -> Option<i64> {
+    // 18 digits always fit into 64 bits.
     (text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit()))
         .then(|| text.parse().ok())?
 }
@@ -123,6 +124,9 @@ const fn days_from_1970(year: i64, month: i64, day: i64) -> i64 {
 const fn date_of(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    // Leap days before this day are taken out, so that all years have 365 days: one after the 1,460
+    // other days of four years, but none at the end of a century (36,524 days), except at the end of
+    // the era.
     let years = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * years + years / 4 - years / 100);
     let shifted = (5 * of_year + 2) / 153;

@@ -205,6 +205,7 @@ fn is_answer(answer: Option<&[u8]>, question: &[u8]) -> bool {
 /// Runs the live server: every name has the address 127.0.0.1.
 fn answer(socket: &UdpSocket, is_over: &AtomicBool) -> std::io::Result<()> {
     socket.set_read_timeout(Some(LOOK))?;
+    // The longest message of DNS over UDP.
     let mut bytes = [0; 512];
     while !is_over.load(Ordering::SeqCst) {
         let (size, from) = match socket.recv_from(&mut bytes) {

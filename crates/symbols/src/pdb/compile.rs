@@ -120,6 +120,7 @@ fn publics(msf: &mut Streams<'_>, dbi: &Dbi, found: &mut CompilandSymbols) -> Re
             else {
                 continue;
             };
+            // Public symbols of data are not of interest: addresses of stacks are code.
             let Some(start) = dbi.code_rva(section, offset) else {
                 continue;
             };
@@ -353,6 +354,7 @@ impl Inlinees<'_, '_, '_> {
                     offset,
                     len,
                 } => {
+                    // A part belongs to the function before it, and has no name of its own.
                     let Some((name, decorated)) =
                         last.map(|(_, name, decorated)| (name, decorated))
                     else {

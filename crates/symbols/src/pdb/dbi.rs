@@ -100,6 +100,8 @@ impl Dbi {
             parts.take(skipped)?;
         }
         let streams = parts.take(48)?;
+        // Streams by number: 3 and 4 are the moves of a rearranged image, 5 its section headers,
+        // and 10 the section headers before the move.
         let debug_stream = |nth: usize| u16_at(streams, 2 * nth).unwrap_or(NO_STREAM);
         let omap_to_source = msf.stream(debug_stream(3))?;
         let omap_from_source = msf.stream(debug_stream(4))?;
@@ -218,6 +220,8 @@ fn contributions(bytes: &[u8], sections: &[Section]) -> Vec<Contribution> {
         _ => return Vec::new(),
     };
     let one = |entry: &[u8]| {
+        // Between the parts that are read are flags, and after them checksums of data and
+        // relocations.
         let (section, compiland) = (u16_at(entry, 0)?, u16_at(entry, 16)?);
         let (offset, size) = (u32_at(entry, 4)?, u32_at(entry, 8)?);
         let section = sections

@@ -149,10 +149,12 @@ impl Operations<'_> {
             4 => Operation::Len(self.number()?),
             5 => Operation::File(self.number()?),
             6 => Operation::Line(signed(self.number()?)),
+            // Last lines, columns, and whether a range is a statement.
             7..=10 | 13 => {
                 self.number()?;
                 Operation::Other
             }
+            // A small step of the code and of the line in one number.
             11 => {
                 let both = self.number()?;
                 Operation::Move {

@@ -87,6 +87,8 @@ impl<'a> Lines<'a> {
             let (entries, _) = cursor.take(count.checked_mul(8)?)?.as_chunks::<8>();
             for entry in entries {
                 let (offset, bits) = (u32_at(entry, 0)?, u32_at(entry, 4)?);
+                // The upper bits are the number of further lines, and whether it is a statement or
+                // an expression.
                 let line = bits & 0xFF_FFFF;
                 // A hidden line still ends the one before it, so it is kept as code without a line.
                 let place = (!HIDDEN.contains(&line)).then_some(FileLine { file, line });
@@ -97,6 +99,7 @@ impl<'a> Lines<'a> {
                 });
             }
             if has_columns {
+                // The first and the last column of each line.
                 cursor.take(count.checked_mul(4)?)?;
             }
         }

@@ -48,6 +48,7 @@ impl<'f> Msf<'f> {
                 found: format!("\"{found}\""),
             });
         }
+        // The number at 36 is the map of free pages, which only a writer needs.
         let (page_len, page_count, directory_len) =
             (u64::from(number(32)?), u64::from(number(40)?), number(44)?);
         if !page_len.is_power_of_two() || !(512..=1 << 16).contains(&page_len) {

@@ -147,11 +147,14 @@ fn record<'a>(kind: u16, mut cursor: Cursor<'a>) -> Option<Record<'a>> {
             })
         }
         _ if S_FUNCTIONS.contains(&kind) || S_MANAGED.contains(&kind) => {
+            // Offsets of the parent, the end and the next function: scopes are found by their ends.
             cursor.take(12)?;
             let len = cursor.u32()?;
+            // The parts between prologue and epilogue, and the type.
             cursor.take(12)?;
             let (offset, section, _flags) = (cursor.u32()?, cursor.u16()?, cursor.u8()?);
             if S_MANAGED.contains(&kind) {
+                // The register of the return value.
                 cursor.take(2)?;
             }
             Record::Function(Function {

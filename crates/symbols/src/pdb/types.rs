@@ -93,6 +93,8 @@ fn name_of_type(kind: u16, content: &[u8]) -> Option<&[u8]> {
     if kind != LF_ENUM {
         // The size: a number, or the kind of a longer number that follows.
         let more = match cursor.u16()? {
+            // A small number is its own kind. The others are numbers of 1, 2, 4 and 8 bytes, with
+            // and without a sign.
             0..0x8000 => 0,
             0x8000 => 1,
             0x8001 | 0x8002 => 2,
@@ -140,6 +142,8 @@ impl Numbered {
             pieces: BTreeMap::new(),
             kept: 0,
         };
+        // The stream of hashes also lists every so many records with their offsets, which spares a
+        // walk from the first record.
         let list = msf.part(hash_stream, number(40), number(44))?;
         let pairs = list.as_chunks::<8>().0.iter();
         let pairs =

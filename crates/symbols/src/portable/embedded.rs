@@ -47,6 +47,7 @@ fn entry(image: &[u8]) -> Option<&[u8]> {
         usize::from(u16_at(image, header + 20)?),
     );
     let optional = header + 24;
+    // 0x20B is PE32+, whose wider fields put the list at a larger offset.
     let directories = optional
         + if u16_at(image, optional)? == 0x20B {
             112

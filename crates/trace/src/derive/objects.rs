@@ -116,6 +116,8 @@ fn memory(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError
                     Some("decommit") => sum.decommits += 1,
                     _ => sum.releases += 1,
                 }
+                // Only what frees memory gets here: a commit and a reservation went on with the
+                // next row.
                 sum.freed_bytes = sum.freed_bytes.saturating_add(size);
             }
             Ok(())
