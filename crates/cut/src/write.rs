@@ -127,7 +127,8 @@ impl<'s, W: Write + Seek> Copy<'s, W> {
         mirrors: bool,
         part: &Part,
     ) -> Result<Self, WriteError> {
-        let (start_ns, end_ns) = (part.range.start_ns, part.range.end_ns);
+        let start_ns = part.range.start_ns;
+        let end_ns = part.range.end_ns;
         Ok(Self {
             writer: TraceWriter::new(sink, &shape.options)?,
             losses,

@@ -242,11 +242,9 @@ impl UtcTime {
 #[must_use]
 pub fn utc_text(filetime: i64) -> Option<String> {
     let t = UtcTime::from_filetime(filetime)?;
-    let (hour, minute, second) = (
-        t.second_of_day / 3600,
-        t.second_of_day / 60 % 60,
-        t.second_of_day % 60,
-    );
+    let hour = t.second_of_day / 3600;
+    let minute = t.second_of_day / 60 % 60;
+    let second = t.second_of_day % 60;
     Some(format!(
         "{:04}-{:02}-{:02}T{hour:02}:{minute:02}:{second:02}.{:07}Z",
         t.year, t.month, t.day, t.fraction_100ns

@@ -76,7 +76,8 @@ pub(crate) fn answer(store: &Store, request: &SeriesRequest) -> Result<SeriesAns
         })?;
     }
     let (unit, capacity) = asked.unit(store, &grid);
-    let (range, bucket_ns) = (grid.range(), grid.width);
+    let range = grid.range();
+    let bucket_ns = grid.width;
     Ok(SeriesAnswer {
         range,
         bucket_ns,
@@ -119,7 +120,8 @@ impl Asked {
             threads,
             cores,
         } = &request.selection;
-        let (processes, threads) = (sorted(processes.as_ref()), sorted(threads.as_ref()));
+        let processes = sorted(processes.as_ref());
+        let threads = sorted(threads.as_ref());
         let cores = sorted(cores.as_ref());
         // Only the sums of threads and processors are also kept by process. So one of these two
         // conditions can be combined with processes, but not both.
@@ -292,10 +294,8 @@ fn events(store: &Store, request: &SeriesRequest) -> Result<SeriesAnswer> {
     );
     source.notes.push("events are counted by whole seconds");
     let (from, to) = bounds(request.range);
-    let (first, last) = (
-        from.div_euclid(SECOND),
-        to.saturating_sub(1).div_euclid(SECOND),
-    );
+    let first = from.div_euclid(SECOND);
+    let last = to.saturating_sub(1).div_euclid(SECOND);
     let wanted = i64::from(request.buckets.max(1));
     let seconds = (last - first + 1 + wanted - 1) / wanted;
     let width = seconds.saturating_mul(SECOND);
@@ -307,10 +307,8 @@ fn events(store: &Store, request: &SeriesRequest) -> Result<SeriesAnswer> {
         values: vec![0; grid.count],
     };
     if store.about.files.contains_key(SECONDS) {
-        let (begin, end) = (
-            grid.from.div_euclid(SECOND),
-            grid.to().saturating_sub(1).div_euclid(SECOND),
-        );
+        let begin = grid.from.div_euclid(SECOND);
+        let end = grid.to().saturating_sub(1).div_euclid(SECOND);
         let file = store.page_file(SECONDS)?;
         source.rows_read += file.read(
             &[0],

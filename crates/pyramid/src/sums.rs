@@ -47,7 +47,8 @@ fn threads(
     source
         .not_applied
         .extend(cores.as_ref().map(|_| Field::Core));
-    let (processes, threads) = (sorted(processes.as_ref()), sorted(threads.as_ref()));
+    let processes = sorted(processes.as_ref());
+    let threads = sorted(threads.as_ref());
     // A process of which only some threads are selected is the sum of those, which only the sums by
     // thread can say.
     let dim = if kind == LaneKind::Thread || threads.is_some() {
@@ -102,7 +103,8 @@ fn cores(store: &Store, request: &LanesRequest, source: &mut Source) -> Result<V
     source
         .not_applied
         .extend(threads.as_ref().map(|_| Field::Thread));
-    let (processes, cores) = (sorted(processes.as_ref()), sorted(cores.as_ref()));
+    let processes = sorted(processes.as_ref());
+    let cores = sorted(cores.as_ref());
     // A manifest from an unknown source may name any number of processors, and each gets a lane.
     let known = 0..store.facts.processors.clamp(0, 1 << 12);
     let mut lanes: BTreeMap<i32, Values> = known.map(|core| (core, [0; SLOTS])).collect();

@@ -166,7 +166,8 @@ fn threads(
     source
         .not_applied
         .extend(cores.as_ref().map(|_| Field::Core));
-    let (processes, threads) = (sorted(processes.as_ref()), sorted(threads.as_ref()));
+    let processes = sorted(processes.as_ref());
+    let threads = sorted(threads.as_ref());
     // A process of which only some threads count is the sum of those.
     let dim = if kind == LaneKind::Thread || threads.is_some() {
         Dim::Thread
@@ -257,7 +258,8 @@ fn cores(store: &Store, request: &TimelineRequest, source: &mut Source) -> Resul
     source
         .not_applied
         .extend(threads.as_ref().map(|_| Field::Thread));
-    let (processes, cores) = (sorted(processes.as_ref()), sorted(cores.as_ref()));
+    let processes = sorted(processes.as_ref());
+    let cores = sorted(cores.as_ref());
     let grid = Grid::new(
         store,
         &[Dim::Core, Dim::Dpc],

@@ -89,7 +89,8 @@ impl Provider {
                 .collect::<Vec<_>>()
                 .join(" OR ")
         };
-        let (some, none) = (events(false), events(true));
+        let some = events(false);
+        let none = events(true);
         all.extend(Some(format!("({some})")).filter(|_| !some.is_empty()));
         all.extend(Some(format!("NOT ({none})")).filter(|_| !none.is_empty()));
         all.join(" AND ")

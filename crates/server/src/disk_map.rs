@@ -114,7 +114,8 @@ pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAn
         selected.sql()
     );
     let of_all = one_row(&session, &of_all)?;
-    let (all, with_offset) = (count_at(&of_all, 0)?, count_at(&of_all, 1)?);
+    let all = count_at(&of_all, 0)?;
+    let with_offset = count_at(&of_all, 1)?;
     let sql = cells_sql(&columns, &rows, lowest, table, &selected);
     let found = asked(&session, &sql, MOST_CELLS as usize)?.rows;
     // Operations without a position are in no cell. They are counted so that the picture can be
@@ -198,7 +199,8 @@ pub(crate) fn cell(call: &Call<'_>, request: &DiskCellRequest) -> Result<DiskCel
     let sums = sums_sql(disk, range, &selected);
     let row = one_row(&session, &sums)?;
     let (files, total) = files(&session, table, &selected, request.limit)?;
-    let (reads, writes) = (count_at(&row, 0)?, count_at(&row, 1)?);
+    let reads = count_at(&row, 0)?;
+    let writes = count_at(&row, 1)?;
     let source = Source {
         not_applied: selected.not_applied,
         notes: selected.notes,

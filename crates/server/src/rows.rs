@@ -27,7 +27,8 @@ pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer>
     let ready = call.ready(request.trace)?;
     let session = call.session(&ready)?;
     let selected = select(&session, table, &request.selection)?;
-    let (mut values, mut joins) = (Vec::new(), String::new());
+    let mut values = Vec::new();
+    let mut joins = String::new();
     for (number, column) in shown.iter().enumerate() {
         let (value, join) = column.label(&column.group(), number);
         values.push(format!("{value} AS \"{}\"", column.name));

@@ -129,7 +129,8 @@ impl Image {
         }
         let number = |offset| u16_at(&header, offset).ok_or_else(|| cut_off(at));
         // The size of the optional header depends on the number of its data directories.
-        let (sections, optional_len) = (number(6)?, number(20)?);
+        let sections = number(6)?;
+        let optional_len = number(20)?;
         let optional = piece(
             &mut file,
             at + 24,
@@ -181,10 +182,8 @@ fn debug_directory(optional: &[u8]) -> Option<(u32, u32)> {
         96
     };
     let count = u32_at(optional, directories - 4)?;
-    let (rva, len) = (
-        u32_at(optional, directories + 48)?,
-        u32_at(optional, directories + 52)?,
-    );
+    let rva = u32_at(optional, directories + 48)?;
+    let len = u32_at(optional, directories + 52)?;
     // If the header lists fewer directories, other data is at this position.
     (count > 6 && rva != 0).then_some((rva, len))
 }

@@ -192,7 +192,8 @@ impl<'s> Findings<'s> {
             _ => of_all.get(name),
         };
         let evidence = self.evidence(rule, rows, &of_all)?;
-        let (thread_key, stack_id) = (whole(first, "thread_key"), whole(first, "stack_id"));
+        let thread_key = whole(first, "thread_key");
+        let stack_id = whole(first, "stack_id");
         let (tid, stack) = self.details(thread_key, stack_id)?;
         let each = |name: &'static str| rows.iter().filter_map(move |row| whole(row, name));
         Ok(FindingRow {

@@ -67,7 +67,8 @@ impl Question for ExplainRequest {
 
 impl ExplainRequest {
     fn shown(&self, found: &Explanation) -> Answer {
-        let (all, wanted) = (self.table.is_none(), self.table);
+        let all = self.table.is_none();
+        let wanted = self.table;
         let is_wanted = |table: ExplainTable| all || wanted == Some(table);
         let mut tables = Vec::new();
         if is_wanted(ExplainTable::Causes) {
@@ -207,7 +208,8 @@ impl Explanation {
             .iter()
             .filter_map(|run| runs::metric_of(&self.runs, *run))
             .collect();
-        let (halves, distances) = (super::groups::Halves::of(&values), runs::distances(&values));
+        let halves = super::groups::Halves::of(&values);
+        let distances = runs::distances(&values);
         let row = |(number, run): (usize, &runs::Run)| {
             let place = self.measured.binary_search(&number).ok();
             let spreads = place.and_then(|place| distances.get(place).copied());
@@ -257,7 +259,8 @@ impl Explanation {
         let mut rows = Vec::new();
         for (place, run) in self.measured.iter().enumerate() {
             for (number, cause) in (1..).zip(&self.causes.causes) {
-                let (value, effect) = (cause.values.get(place), cause.effects.get(place));
+                let value = cause.values.get(place);
+                let effect = cause.effects.get(place);
                 let (Some(value), Some(effect)) = (value, effect) else {
                     continue;
                 };

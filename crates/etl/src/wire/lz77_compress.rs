@@ -38,7 +38,8 @@ impl Compressor {
         // Matches never reach into another buffer.
         self.heads.fill(0);
         let mut items = Items::new(out);
-        let (mut at, mut added) = (0, 0);
+        let mut at = 0;
+        let mut added = 0;
         while let Some(&literal) = input.get(at) {
             let (length, distance) = self.longest(input, at);
             if length < MATCH_MIN {

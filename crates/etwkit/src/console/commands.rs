@@ -167,7 +167,9 @@ fn load(
     keeps: bool,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<Exit> {
-    let (mut reads_now, mut is_recursive, mut queries) = (false, false, Vec::new());
+    let mut reads_now = false;
+    let mut is_recursive = false;
+    let mut queries = Vec::new();
     for word in asked.words {
         match word.to_lowercase().as_str() {
             "-all" => reads_now = true,

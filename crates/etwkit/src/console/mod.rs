@@ -72,7 +72,8 @@ pub(crate) fn request(args: &[OsString]) -> Option<Request> {
         return None;
     }
     let cli = Cli::try_parse_from(args).ok()?;
-    let (colors, speech) = (cli.color, cli.speech());
+    let colors = cli.color;
+    let speech = cli.speech();
     match cli.command {
         Command::Console(args) => Some(Request {
             queries: Ok(args.extracts),
@@ -104,7 +105,8 @@ pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
 
 fn answered(request: Request, screen: &mut Screen<'_>) -> anyhow::Result<Exit> {
     (screen.session, screen.speech) = (request.colors, request.speech);
-    let (engine, running) = (Engine::default(), Running::default());
+    let engine = Engine::default();
+    let running = Running::default();
     let is_interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let set = Rc::new(RefCell::new(Set::new(engine.clone())));
     let mut console = Console {

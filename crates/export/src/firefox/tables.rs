@@ -49,7 +49,9 @@ impl Tables {
     /// Returns the number of a stack of the extract; `None` for a stack without a frame.
     pub(super) fn stack(&mut self, stack_id: i32, frames: &TraceFrames) -> Option<usize> {
         // From the innermost frame outward, up to the first known stack.
-        let (mut new, mut caller, mut next) = (Vec::new(), None, Some(stack_id));
+        let mut new = Vec::new();
+        let mut caller = None;
+        let mut next = Some(stack_id);
         while let Some(stack) = next {
             if let Some(known) = self.of_stack.get(&stack) {
                 caller = Some(*known);
@@ -199,7 +201,8 @@ impl Functions {
 /// A file as `Lib`. Its identity on symbol servers is left empty: the names are
 /// in the profile, so that the profiler need not look up any.
 fn library(path: &str) -> String {
-    let (name, path) = (text(file_name(path)), text(path));
+    let name = text(file_name(path));
+    let path = text(path);
     format!(
         "{{\"arch\":\"\",\"name\":{name},\"path\":{path},\"debugName\":{name},\"debugPath\":{path},\
          \"breakpadId\":\"\",\"codeId\":null}}"

@@ -85,7 +85,8 @@ impl View {
     pub fn capacity_ns(&self) -> f64 {
         // The extracted range may be less than the requested part, and processors have no time
         // outside of it.
-        let (from, to) = (self.from_ns.max(self.start_ns), self.to_ns.min(self.end_ns));
+        let from = self.from_ns.max(self.start_ns);
+        let to = self.to_ns.min(self.end_ns);
         to.saturating_sub(from).max(0) as f64 * self.processors as f64
     }
 

@@ -22,7 +22,9 @@ struct Stored {
 
 /// Reads the part. Modules are written with the stacks, since stacks can name more of them.
 pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
-    let (mut stored, mut texts, mut pdbs) = (Vec::new(), Vec::new(), Vec::new());
+    let mut stored = Vec::new();
+    let mut texts = Vec::new();
+    let mut pdbs = Vec::new();
     reader.object(|reader, name| {
         match name {
             "Modules" => stored = reader.all(|reader| module(reader).map(Some))?,
@@ -104,7 +106,8 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
 
 /// Numbers of texts, then numbers of processes after a #: `3 4 5 6 7 8 9 #12 #34`.
 fn module(reader: &mut Reader) -> Result<Stored> {
-    let (mut packed, mut pdb) = (String::new(), None);
+    let mut packed = String::new();
+    let mut pdb = None;
     reader.object(|reader, name| {
         match name {
             "ModuleAndPid" => packed = reader.given(Reader::text)?,
@@ -154,7 +157,9 @@ fn pdb(reader: &mut Reader) -> Result<Option<(String, i32, String)>> {
         return Ok(None);
     };
     let mut parts = text.splitn(3, ' ');
-    let (guid, age, name) = (parts.next(), parts.next(), parts.next());
+    let guid = parts.next();
+    let age = parts.next();
+    let name = parts.next();
     let age = age.and_then(|age| age.parse().ok());
     Ok(guid
         .zip(age)

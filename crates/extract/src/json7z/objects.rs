@@ -154,7 +154,8 @@ fn object(reader: &mut Reader, import: &mut Import<'_>) -> Result<Stored> {
 }
 
 fn existing(reader: &mut Reader, import: &mut Import<'_>) -> Result<(i64, Option<i32>)> {
-    let (mut handle, mut process) = (0, None);
+    let mut handle = 0;
+    let mut process = None;
     reader.object(|reader, name| {
         match name {
             "Handle" => handle = reader.given(Reader::bits)?,
@@ -320,7 +321,8 @@ impl Out {
         events.sort_by_key(|(event, kind)| (event.ts_ns, *kind == "close"));
         for (event, kind) in events {
             let key = (event.process_key, event.handle);
-            let (thread, stack) = (Self::thread(event, import), self.stack(event, import));
+            let thread = Self::thread(event, import);
+            let stack = self.stack(event, import);
             if kind != "close" {
                 open.entry(key).or_default().push(self.handles.len());
                 self.handles.push(Handle {
@@ -372,7 +374,8 @@ impl Out {
         events.sort_by_key(|(event, is_map)| (event.ts_ns, !is_map));
         for (event, is_map) in events {
             let key = (event.process_key, event.base);
-            let (thread, stack) = (Self::thread(event, import), self.stack(event, import));
+            let thread = Self::thread(event, import);
+            let stack = self.stack(event, import);
             let row = FileMap {
                 map_id: self.maps.len() as i32,
                 process_key: event.process_key,

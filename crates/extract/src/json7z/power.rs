@@ -82,7 +82,8 @@ fn parsed(line: &'static str) -> Option<Setting> {
 pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     let mut rows: Vec<PowerSetting> = Vec::new();
     reader.list(|reader| {
-        let (mut ts_ns, begin) = (0, rows.len());
+        let mut ts_ns = 0;
+        let begin = rows.len();
         reader.object(|reader, name| match name {
             "TimeSinceTraceStartS" => {
                 ts_ns = reader.given(Reader::seconds)?;

@@ -105,7 +105,8 @@ fn answer_of(
     page: Page,
     one: etwkit_engine::Asked<etwkit_question::Answer>,
 ) -> Result<Answer> {
-    let (name, mut evidence) = (asked.question.name(), Evidence::default());
+    let name = asked.question.name();
+    let mut evidence = Evidence::default();
     let handles: Vec<&str> = about.iter().map(|trace| trace.handle.as_str()).collect();
     let mut answer = Answer::new();
     answer.insert("trace".into(), handles.join(", ").into());
@@ -242,7 +243,8 @@ fn command(asked: &Asked, about: &[Arc<Trace>]) -> String {
 /// Runs the rules on a trace.
 pub(crate) fn diagnose(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
     let trace = call.shared.traces.get(given.required("trace")?)?;
-    let (question, page) = (tool.question()?, given.page()?);
+    let question = tool.question()?;
+    let page = given.page()?;
     let values = values_of(question, given);
     let request = DiagnoseRequest::from_json(&values)
         .map_err(|error| Problem::of_option(&error, question.name()))?;

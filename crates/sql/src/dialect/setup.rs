@@ -139,7 +139,8 @@ fn macro_of_codes<'n>(
     let (codes, names): (Vec<String>, Vec<String>) = names
         .map(|(code, name)| (code.to_string(), quoted(name)))
         .unzip();
-    let (codes, names) = (codes.join(", "), names.join(", "));
+    let codes = codes.join(", ");
+    let names = names.join(", ");
     let _ = writeln!(
         sql,
         "CREATE OR REPLACE MACRO {function}(code) AS\n  \

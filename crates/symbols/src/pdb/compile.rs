@@ -105,7 +105,8 @@ struct CompilandSymbols {
 /// Returns true if all public symbols can be read.
 fn publics(msf: &mut Streams<'_>, dbi: &Dbi, found: &mut CompilandSymbols) -> Result<bool> {
     let len = msf.len(dbi.records);
-    let (mut at, mut is_whole) = (0, true);
+    let mut at = 0;
+    let mut is_whole = true;
     while at < len {
         let piece = msf.part(dbi.records, at, PIECE)?;
         let mut records = Records(Cursor::new(&piece));
@@ -433,7 +434,8 @@ impl Inlinees<'_, '_, '_> {
         decorated: Option<u32>,
         records: &mut Records<'_>,
     ) {
-        let (mut sites, mut ranges) = (Vec::<Site>::new(), Vec::<Range>::new());
+        let mut sites = Vec::<Site>::new();
+        let mut ranges = Vec::<Range>::new();
         let mut overruns = 0;
         // Scopes inside of the function, each with the site that applies in it.
         let mut scopes: Vec<Option<u32>> = vec![None];
@@ -576,7 +578,8 @@ impl Inlinees<'_, '_, '_> {
     /// Number in the ID stream of an ID of another compiland: eleven bits say which one, twenty
     /// which of the IDs used of it.
     fn foreign(&mut self, id: u32) -> Option<u32> {
-        let (module, nth) = (id >> 20 & 0x7FF, id & 0xF_FFFF);
+        let module = id >> 20 & 0x7FF;
+        let nth = id & 0xF_FFFF;
         let (name, ids) = self.lines.imports.get(usize::try_from(module).ok()?)?;
         let local = *ids.get(usize::try_from(nth).ok()?)?;
         let compiland = self.compiland_of(*name)?;

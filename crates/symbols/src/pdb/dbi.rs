@@ -222,8 +222,10 @@ fn contributions(bytes: &[u8], sections: &[Section]) -> Vec<Contribution> {
     let one = |entry: &[u8]| {
         // Between the parts that are read are flags, and after them checksums of data and
         // relocations.
-        let (section, compiland) = (u16_at(entry, 0)?, u16_at(entry, 16)?);
-        let (offset, size) = (u32_at(entry, 4)?, u32_at(entry, 8)?);
+        let section = u16_at(entry, 0)?;
+        let compiland = u16_at(entry, 16)?;
+        let offset = u32_at(entry, 4)?;
+        let size = u32_at(entry, 8)?;
         let section = sections
             .get(usize::from(section).checked_sub(1)?)
             .filter(|section| section.is_code)?;
@@ -335,13 +337,15 @@ fn named_stream(bytes: &[u8], name: &[u8]) -> Option<u16> {
     let mut cursor = Cursor::new(bytes);
     let len = cursor.u32()?;
     let names = cursor.take(usize::try_from(len).ok()?)?;
-    let (count, _slots) = (cursor.u32()?, cursor.u32()?);
+    let count = cursor.u32()?;
+    let _slots = cursor.u32()?;
     for _ in 0..2 {
         let words = usize::try_from(cursor.u32()?).ok()?;
         cursor.take(words.checked_mul(4)?)?;
     }
     for _ in 0..count {
-        let (at, stream) = (usize::try_from(cursor.u32()?).ok()?, cursor.u32()?);
+        let at = usize::try_from(cursor.u32()?).ok()?;
+        let stream = cursor.u32()?;
         if names
             .get(at..)
             .is_some_and(|rest| Cursor::new(rest).ansi() == name)

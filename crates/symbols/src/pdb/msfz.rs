@@ -219,7 +219,8 @@ impl<'f> Msfz<'f> {
         };
         let start = start.min(stream.len);
         let mut bytes = vec![0; len.min(stream.len - start) as usize];
-        let (mut at, mut rest) = (u64::from(start), bytes.as_mut_slice());
+        let mut at = u64::from(start);
+        let mut rest = bytes.as_mut_slice();
         let Range { start: from, end } = stream.fragments;
         let fragments = tail(front(&self.fragments, end), from);
         let first =
@@ -231,7 +232,8 @@ impl<'f> Msfz<'f> {
                 break;
             };
             // Only the first fragment can start before the wanted bytes.
-            let (skipped, place) = (at - start, *place);
+            let skipped = at - start;
+            let place = *place;
             let here = usize::try_from(u64::from(*len) - skipped)
                 .unwrap_or(usize::MAX)
                 .min(rest.len());
@@ -347,7 +349,8 @@ fn chunks(
         read_at(file, at, &mut table)?;
     }
     let limit = file_len.saturating_mul(RATIO).max(RATIO_FROM);
-    let (mut chunks, mut unpacked_at) = (Vec::new(), 0_u64);
+    let mut chunks = Vec::new();
+    let mut unpacked_at = 0_u64;
     for (nth, entry) in table.as_chunks::<CHUNK_LEN>().0.iter().enumerate() {
         let Some(chunk) = Chunk::read(entry, unpacked_at) else {
             return Err(Error::damaged(TABLE, nth * CHUNK_LEN, "it is cut off"));

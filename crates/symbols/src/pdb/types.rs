@@ -130,7 +130,9 @@ impl Numbered {
         // A file without types has no such stream: zeros mean that it has no records, and only
         // names of inlined functions are missing then.
         let number = |at| u32_at(&header, at).unwrap_or_default();
-        let (start, first, end) = (number(4), number(8), number(12));
+        let start = number(4);
+        let first = number(8);
+        let end = number(12);
         let stop = start.saturating_add(number(16)).min(msf.len(stream));
         let hash_stream = u16_at(&header, 20).unwrap_or(u16::MAX);
         let mut numbered = Self {
@@ -171,7 +173,9 @@ impl Numbered {
 
     /// The skip list, if the file has none.
     fn walk(&self, msf: &mut Streams<'_>, start: u32) -> Result<Vec<(u32, u32)>> {
-        let (mut steps, mut number, mut at) = (Vec::new(), self.first, start);
+        let mut steps = Vec::new();
+        let mut number = self.first;
+        let mut at = start;
         while number < self.end && at < self.stop {
             steps.push((number, at));
             // A record has at most 64 KiB.

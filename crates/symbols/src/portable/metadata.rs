@@ -36,12 +36,12 @@ impl Metadata {
         let version_len = usize::try_from(root.u32()?).ok()?;
         root.take(version_len.checked_next_multiple_of(4)?)?;
         root.u16()?;
-        let (mut ids, mut tables, mut blobs) = (None, None, None);
+        let mut ids = None;
+        let mut tables = None;
+        let mut blobs = None;
         for _ in 0..root.u16()? {
-            let (at, len) = (
-                usize::try_from(root.u32()?).ok()?,
-                usize::try_from(root.u32()?).ok()?,
-            );
+            let at = usize::try_from(root.u32()?).ok()?;
+            let len = usize::try_from(root.u32()?).ok()?;
             let name = root.ansi();
             root.take((name.len() + 1).wrapping_neg() % 4)?;
             bytes.get(at..at.checked_add(len)?)?;
@@ -55,7 +55,8 @@ impl Metadata {
         let tables = tables?;
         let heaps = *bytes.get(tables.checked_add(6)?)?;
         let mut head = Cursor::new(bytes.get(tables.checked_add(8)?..)?);
-        let (valid, _sorted) = (head.u64()?, head.u64()?);
+        let valid = head.u64()?;
+        let _sorted = head.u64()?;
         // Tables of an assembly would come first, and the offsets below rely on their absence: a
         // separate symbol file has only its own tables.
         if valid & ((1 << DOCUMENT) - 1) != 0 {
@@ -65,7 +66,8 @@ impl Metadata {
         for table in (0..64).filter(|table| valid & (1 << table) != 0) {
             *rows.get_mut(table)? = head.u32()?;
         }
-        let (document_rows, method_rows) = (*rows.get(DOCUMENT)?, *rows.get(METHOD)?);
+        let document_rows = *rows.get(DOCUMENT)?;
+        let method_rows = *rows.get(METHOD)?;
         let mut metadata = Self {
             guid: Cursor::new(bytes.get(ids?..)?).guid()?,
             blobs: blobs?,

@@ -164,10 +164,8 @@ impl Writer {
         bytes.resize(HEADER_LEN, 0);
         for function in functions {
             let flags = if function.is_public { PUBLIC } else { 0 };
-            let (decorated, rows) = (
-                function.decorated.unwrap_or(NONE),
-                function.rows.unwrap_or(NONE),
-            );
+            let decorated = function.decorated.unwrap_or(NONE);
+            let rows = function.rows.unwrap_or(NONE);
             for number in [
                 function.start,
                 function.end,

@@ -29,10 +29,14 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
             Some(frames) => frames,
             none => none.insert(Stacks::read_frames(source)?),
         };
-        let (process, frame) = (int32(batch, "process_key")?, int32(batch, "frame_id")?);
-        let (enter, exit) = (int64(batch, "enter_ns")?, int64(batch, "exit_ns")?);
-        let (duration, status) = (int64(batch, "duration_ns")?, int32(batch, "status")?);
-        let (enter_cpu, exit_cpu) = (int32(batch, "enter_cpu")?, int32(batch, "exit_cpu")?);
+        let process = int32(batch, "process_key")?;
+        let frame = int32(batch, "frame_id")?;
+        let enter = int64(batch, "enter_ns")?;
+        let exit = int64(batch, "exit_ns")?;
+        let duration = int64(batch, "duration_ns")?;
+        let status = int32(batch, "status")?;
+        let enter_cpu = int32(batch, "enter_cpu")?;
+        let exit_cpu = int32(batch, "exit_cpu")?;
         for row in 0..batch.num_rows() {
             let function = frame.get(row).and_then(|frame| frames.of_frame(frame));
             let sum = sums.entry((process.get(row), function)).or_default();

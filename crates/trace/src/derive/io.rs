@@ -32,10 +32,14 @@ fn disks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
     let mut texts = Interner::default();
     let mut sums: BTreeMap<DiskKey, DiskFile> = BTreeMap::new();
     source.scan(DiskIo::TABLE, &columns, &mut |batch| {
-        let (kind, path) = (text(batch, "kind")?, text(batch, "path")?);
-        let (disks, process) = (whole_int32(batch, "disk")?, int32(batch, "process_key")?);
-        let (io, service) = (int64(batch, "io_ns")?, int64(batch, "service_ns")?);
-        let (size, priorities) = (int64(batch, "size_bytes")?, whole_int32(batch, "priority")?);
+        let kind = text(batch, "kind")?;
+        let path = text(batch, "path")?;
+        let disks = whole_int32(batch, "disk")?;
+        let process = int32(batch, "process_key")?;
+        let io = int64(batch, "io_ns")?;
+        let service = int64(batch, "service_ns")?;
+        let size = int64(batch, "size_bytes")?;
+        let priorities = whole_int32(batch, "priority")?;
         for (row, (disk, priority)) in disks.iter().zip(priorities).enumerate() {
             let path = path.get(row).map(|path| texts.intern(path));
             let key = (path, *disk, process.get(row), *priority);
@@ -114,10 +118,14 @@ fn files(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
     let mut texts = Interner::default();
     let mut sums: BTreeMap<FileKey, Operations> = BTreeMap::new();
     source.scan(FileIo::TABLE, &columns, &mut |batch| {
-        let (kind, path) = (text(batch, "kind")?, text(batch, "path")?);
-        let (process, status) = (int32(batch, "process_key")?, int32(batch, "status")?);
-        let (duration, offset) = (int64(batch, "duration_ns")?, int64(batch, "offset_bytes")?);
-        let (size, result) = (int64(batch, "size_bytes")?, int64(batch, "result_bytes")?);
+        let kind = text(batch, "kind")?;
+        let path = text(batch, "path")?;
+        let process = int32(batch, "process_key")?;
+        let status = int32(batch, "status")?;
+        let duration = int64(batch, "duration_ns")?;
+        let offset = int64(batch, "offset_bytes")?;
+        let size = int64(batch, "size_bytes")?;
+        let result = int64(batch, "result_bytes")?;
         for row in 0..batch.num_rows() {
             let path = path.get(row).map(|path| texts.intern(path));
             let kind = texts.intern(kind.get(row).unwrap_or(""));

@@ -132,7 +132,8 @@ impl Loggers {
         event: &RawEvent<'_>,
         context: &mut Context<'_>,
     ) -> LoggerEvent {
-        let (tid, time) = (event.thread_id(), event.timestamp);
+        let tid = event.thread_id();
+        let time = event.timestamp;
         let who = tid.map(|tid| context.of_thread(tid, time));
         let process = event
             .process_id()

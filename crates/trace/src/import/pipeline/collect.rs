@@ -288,7 +288,8 @@ pub(crate) fn collect(
         events: 0,
     };
     let mut interrupted = false;
-    let (seen, mut visited) = (Arc::clone(&ahead.seen), 0u64);
+    let seen = Arc::clone(&ahead.seen);
+    let mut visited = 0u64;
     let in_order = |event: &RawEvent<'_>| {
         c.event(event);
         visited += 1;
