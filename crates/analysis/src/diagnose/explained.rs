@@ -35,7 +35,6 @@ pub(super) fn point_to_causes(
         return Ok(());
     }
     let mut pieces: Vec<(i64, bool, Pieces)> = Vec::new();
-    // A rule is asked once for the pieces of all its findings.
     let mut rows: BTreeMap<&str, Vec<AnyRow>> = BTreeMap::new();
     for finding in &*findings {
         let Some((rule, query)) = rule_of(finding).and_then(|rule| Some((rule, rule.pieces()?)))
@@ -55,22 +54,17 @@ pub(super) fn point_to_causes(
         let Some((_, true, own)) = pieces.iter().find(|(of, ..)| *of == number) else {
             continue;
         };
-        let others = pieces.iter().filter(|(_, is_symptom, _)| !is_symptom);
-        let others = others.map(|(of, _, pieces)| (*of, pieces));
-        finding.explained_by = explaining(own, others);
+        let half = length(own) / 2;
+        finding.explained_by = pieces
+            .iter()
+            .filter(|(_, is_symptom, _)| !is_symptom)
+            .map(|(of, _, other)| (common(own, other), *of))
+            .filter(|(common, _)| *common > 0 && *common >= half)
+            // Of equal ones the first, which costs most.
+            .max_by_key(|(common, of)| (*common, std::cmp::Reverse(*of)))
+            .map(|(_, of)| of);
     }
     Ok(())
-}
-
-/// Returns the number of the finding that has most of these pieces, if it has at least half.
-fn explaining<'p>(own: &Pieces, others: impl Iterator<Item = (i64, &'p Pieces)>) -> Option<i64> {
-    let half = length(own) / 2;
-    others
-        .map(|(of, other)| (common(own, other), of))
-        .filter(|(common, _)| *common > 0 && *common >= half)
-        // Of equal ones the first, which costs most.
-        .max_by_key(|(common, of)| (*common, std::cmp::Reverse(*of)))
-        .map(|(_, of)| of)
 }
 
 /// The pieces of the findings with a culprit; rows without a culprit are pieces of all findings of the rule.

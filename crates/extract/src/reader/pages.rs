@@ -256,8 +256,6 @@ impl Thrift<'_> {
             }
             kind::LIST | kind::SET if depth < MAX_DEPTH => {
                 let head = self.byte()?;
-                // Lists of up to 14 elements have their length in the half byte; 15 announces a
-                // number.
                 let count = if head >> 4 == 15 {
                     self.varint()?
                 } else {

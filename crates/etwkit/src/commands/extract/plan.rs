@@ -36,38 +36,27 @@ impl Job {
     }
 }
 
-/// Files of one session, with the member of their archive if that is an extract of ETWAnalyzer.
-type Input = (Vec<PathBuf>, Option<Arc<JsonInput>>);
-
-/// Returns the files of each extract.
-fn inputs(args: &ExtractArgs, traces: &[PathBuf]) -> anyhow::Result<Vec<Input>> {
-    if args.one_session {
-        return session(args, traces.to_vec());
-    }
-    let mut all = Vec::new();
-    for trace in traces {
-        all.extend(session(args, vec![trace.clone()])?);
-    }
-    Ok(all)
-}
-
-/// Returns a session, or the members of an archive of ETWAnalyzer, which are a session each.
-fn session(args: &ExtractArgs, traces: Vec<PathBuf>) -> anyhow::Result<Vec<Input>> {
-    match traces.as_slice() {
-        [archive] if is_json_archive(archive) => {
-            let members = open_all_json(archive, &input::options(&args.traces))?;
-            let members = members.into_iter();
-            Ok(members
-                .map(|member| (traces.clone(), Some(Arc::new(member))))
-                .collect())
-        }
-        _ => Ok(vec![(traces, None)]),
-    }
-}
-
 /// Returns the extracts that the arguments request.
 pub(super) fn jobs(args: &ExtractArgs, traces: &[PathBuf]) -> anyhow::Result<Vec<Job>> {
-    let wanted = inputs(args, traces)?;
+    let sessions: Vec<Vec<PathBuf>> = if args.one_session {
+        vec![traces.to_vec()]
+    } else {
+        traces.iter().map(|t| vec![t.clone()]).collect()
+    };
+    let mut wanted: Vec<(Vec<PathBuf>, Option<Arc<JsonInput>>)> = Vec::new();
+    for traces in sessions {
+        match traces.as_slice() {
+            [archive] if is_json_archive(archive) => {
+                let members = open_all_json(archive, &input::options(&args.traces))?;
+                wanted.extend(
+                    members
+                        .into_iter()
+                        .map(|member| (traces.clone(), Some(Arc::new(member)))),
+                );
+            }
+            _ => wanted.push((traces, None)),
+        }
+    }
     let many = wanted.len() > 1;
     if let Some(out) = args.out.as_ref().filter(|out| many && !out.is_dir()) {
         bail!(
