@@ -45,18 +45,9 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
             let Some(duration) = duration.get(row) else {
                 continue;
             };
-            sum.count += 1;
             sum.failures += i64::from(status.get(row).is_some_and(|status| status < 0));
             sum.moved += i64::from(enter_cpu.get(row) != exit_cpu.get(row));
-            sum.duration_ns = sum.duration_ns.saturating_add(duration);
-            sum.min_duration_ns = Some(
-                sum.min_duration_ns
-                    .map_or(duration, |min| min.min(duration)),
-            );
-            sum.max_duration_ns = Some(
-                sum.max_duration_ns
-                    .map_or(duration, |max| max.max(duration)),
-            );
+            add(sum, duration);
         }
         Ok(())
     })?;
@@ -72,4 +63,14 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
             }
         };
     write_all(sums.into_iter().map(row), sink)
+}
+
+/// Adds the duration of a call.
+fn add(sum: &mut SyscallFunction, duration: i64) {
+    sum.count += 1;
+    sum.duration_ns = sum.duration_ns.saturating_add(duration);
+    let min = sum.min_duration_ns;
+    sum.min_duration_ns = Some(min.map_or(duration, |min| min.min(duration)));
+    let max = sum.max_duration_ns;
+    sum.max_duration_ns = Some(max.map_or(duration, |max| max.max(duration)));
 }

@@ -100,6 +100,34 @@ struct Operations {
     statuses: BTreeSet<i32>,
 }
 
+impl Operations {
+    fn took(&mut self, duration: i64) {
+        self.row.count += 1;
+        self.row.duration_ns = self.row.duration_ns.saturating_add(duration);
+        self.row.max_duration_ns = self.row.max_duration_ns.max(duration);
+    }
+
+    /// Adds a read or a write of `size` bytes, of which `moved` were read or written.
+    fn moved(&mut self, size: i64, offset: Option<i64>, moved: Option<i64>) {
+        self.row.size_bytes = self.row.size_bytes.saturating_add(size);
+        // Without both numbers the position is unknown, which is not the start of the file.
+        let Some(moved) = moved else { return };
+        self.row.result_bytes = self.row.result_bytes.saturating_add(moved);
+        // The bytes moved count, not the bytes requested: a read past the end of a file moves less.
+        if let Some(offset) = offset {
+            let position = offset.saturating_add(moved);
+            self.row.max_position_bytes = self.row.max_position_bytes.max(position);
+        }
+    }
+
+    fn failed(&mut self, status: i32) {
+        self.row.failures += 1;
+        if self.statuses.len() < MAX_STATUSES {
+            self.statuses.insert(status);
+        }
+    }
+}
+
 /// Distinct statuses that are listed. Operations of one kind on one file fail in few ways; a
 /// malicious file can claim any number.
 const MAX_STATUSES: usize = 64;
@@ -131,27 +159,12 @@ fn files(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
             let kind = texts.intern(kind.get(row).unwrap_or(""));
             let is_transfer = matches!(&*kind, "read" | "write");
             let sum = sums.entry((path, process.get(row), kind)).or_default();
-            let duration = duration.amount(row);
-            sum.row.count += 1;
-            sum.row.duration_ns = sum.row.duration_ns.saturating_add(duration);
-            sum.row.max_duration_ns = sum.row.max_duration_ns.max(duration);
+            sum.took(duration.amount(row));
             if is_transfer {
-                let moved = result.amount(row);
-                sum.row.size_bytes = sum.row.size_bytes.saturating_add(size.amount(row));
-                sum.row.result_bytes = sum.row.result_bytes.saturating_add(moved);
-                // The bytes moved count, not the bytes requested: a read past the end of a file
-                // moves less. Without both numbers the position is unknown, which is not the start
-                // of the file.
-                if let Some((offset, moved)) = offset.get(row).zip(result.get(row)) {
-                    let position = offset.saturating_add(moved);
-                    sum.row.max_position_bytes = sum.row.max_position_bytes.max(position);
-                }
+                sum.moved(size.amount(row), offset.get(row), result.get(row));
             }
             if let Some(status) = status.get(row).filter(|status| *status < 0) {
-                sum.row.failures += 1;
-                if sum.statuses.len() < MAX_STATUSES {
-                    sum.statuses.insert(status);
-                }
+                sum.failed(status);
             }
         }
         Ok(())
