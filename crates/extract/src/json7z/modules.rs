@@ -20,24 +20,29 @@ struct Stored {
     wrong: String,
 }
 
-/// Reads the part. Modules are written with the stacks, since stacks can name more of them.
-pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
-    let mut stored = Vec::new();
-    let mut texts = Vec::new();
-    let mut pdbs = Vec::new();
+/// The members of the part, as they are stored.
+#[derive(Default)]
+struct Part {
+    stored: Vec<Stored>,
+    texts: Vec<String>,
+    pdbs: Vec<Option<(String, i32, String)>>,
+}
+
+fn part(reader: &mut Reader, import: &mut Import<'_>) -> Result<Part> {
+    let mut part = Part::default();
     reader.object(|reader, name| {
         match name {
-            "Modules" => stored = reader.all(|reader| module(reader).map(Some))?,
+            "Modules" => part.stored = reader.all(|reader| module(reader).map(Some))?,
             "SharedStrings" => {
                 reader.object(|reader, name| match name {
                     "Strings" => {
-                        texts = reader.texts()?;
+                        part.texts = reader.texts()?;
                         Ok(())
                     }
                     _ => reader.unknown(),
                 })?;
             }
-            "UnresolvedPdbs" => pdbs = reader.all(|reader| pdb(reader).map(Some))?,
+            "UnresolvedPdbs" => part.pdbs = reader.all(|reader| pdb(reader).map(Some))?,
             "TotalPdbCount" => {
                 import.leave_out(
                     reader,
@@ -48,6 +53,16 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         }
         Ok(())
     })?;
+    Ok(part)
+}
+
+/// Reads the part. Modules are written with the stacks, since stacks can name more of them.
+pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
+    let Part {
+        stored,
+        texts,
+        pdbs,
+    } = part(reader, import)?;
     // All texts are known only now: in the file they can follow the modules that name them.
     for module in stored {
         let text = |at: usize| -> Result<Option<String>> {

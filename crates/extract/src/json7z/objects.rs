@@ -313,13 +313,7 @@ impl Out {
                 ..Handle::default()
             });
         }
-        let opened = stored.creates.iter().map(|event| (event, "create"));
-        let copied = stored.duplicates.iter().map(|event| (event, "duplicate"));
-        let closed = stored.closes.iter().map(|event| (event, "close"));
-        let mut events: Vec<(&Event, &'static str)> = opened.chain(copied).chain(closed).collect();
-        // At equal times, opening a handle comes before closing it.
-        events.sort_by_key(|(event, kind)| (event.ts_ns, *kind == "close"));
-        for (event, kind) in events {
+        for (event, kind) in in_order(stored) {
             let key = (event.process_key, event.handle);
             let thread = Self::thread(event, import);
             let stack = self.stack(event, import);
@@ -354,12 +348,7 @@ impl Out {
                 self.handles.len() - 1
             });
             if let Some(row) = self.handles.get_mut(at) {
-                row.outcome = "closed";
-                row.close_ns = Some(event.ts_ns);
-                row.lifetime_ns = row.open_ns.map(|open| event.ts_ns.saturating_sub(open));
-                row.close_process_key = event.process_key;
-                row.close_thread_key = thread;
-                row.close_stack_id = stack;
+                close(row, event, thread, stack);
             }
         }
     }
@@ -410,4 +399,24 @@ impl Out {
             }
         }
     }
+}
+
+/// Returns the events of handles in the order of time, with their kinds.
+fn in_order(stored: &Stored) -> Vec<(&Event, &'static str)> {
+    let opened = stored.creates.iter().map(|event| (event, "create"));
+    let copied = stored.duplicates.iter().map(|event| (event, "duplicate"));
+    let closed = stored.closes.iter().map(|event| (event, "close"));
+    let mut events: Vec<(&Event, &'static str)> = opened.chain(copied).chain(closed).collect();
+    // At equal times, opening a handle comes before closing it.
+    events.sort_by_key(|(event, kind)| (event.ts_ns, *kind == "close"));
+    events
+}
+
+fn close(row: &mut Handle, event: &Event, thread: Option<i32>, stack: Option<i32>) {
+    row.outcome = "closed";
+    row.close_ns = Some(event.ts_ns);
+    row.lifetime_ns = row.open_ns.map(|open| event.ts_ns.saturating_sub(open));
+    row.close_process_key = event.process_key;
+    row.close_thread_key = thread;
+    row.close_stack_id = stack;
 }
