@@ -207,14 +207,7 @@ impl Reader {
         lines.sort_by_key(|line| line.start);
         inlines.sort_by_key(|inline| (inline.start, inline.depth));
         let end = function.start.saturating_add(function.len);
-        let mut offsets: Vec<u32> = lines
-            .iter()
-            .flat_map(|line| [line.start, line.end])
-            .collect();
-        offsets.extend(inlines.iter().flat_map(|inline| [inline.start, inline.end]));
-        offsets.retain(|at| (function.start..end).contains(at));
-        offsets.sort_unstable();
-        offsets.dedup();
+        let offsets = offsets(&lines, &inlines, function.start..end);
         let mut lines = lines.iter().peekable();
         let mut inlines = inlines.iter().peekable();
         let mut line = None;
@@ -283,6 +276,17 @@ fn numbered(text: &str) -> Option<(u32, &str)> {
 
 fn hex(text: &str) -> Option<u32> {
     u32::from_str_radix(text, 16).ok()
+}
+
+/// Returns the addresses in a function at which a line or a call starts or ends.
+fn offsets(lines: &[LineRange], inlines: &[Inline], function: std::ops::Range<u32>) -> Vec<u32> {
+    let of_lines = lines.iter().flat_map(|line| [line.start, line.end]);
+    let of_inlines = inlines.iter().flat_map(|inline| [inline.start, inline.end]);
+    let mut offsets: Vec<u32> = of_lines.chain(of_inlines).collect();
+    offsets.retain(|at| function.contains(at));
+    offsets.sort_unstable();
+    offsets.dedup();
+    offsets
 }
 
 #[cfg(test)]

@@ -161,27 +161,9 @@ impl<'f> Msfz<'f> {
                     .ok_or_else(ends)?;
                 let past_end =
                     || Error::damaged(PART, at, "a fragment is past the end of the data");
-                let (place, end, limit) = if location & IN_CHUNK == 0 {
-                    (
-                        FragmentAt::File(location),
-                        location.checked_add(u64::from(len)),
-                        file_len,
-                    )
-                } else {
-                    let chunk = usize::try_from((location & !IN_CHUNK) >> 32).unwrap_or(usize::MAX);
-                    let chunk = self.chunks.get(chunk).ok_or_else(past_end)?;
-                    // A fragment may continue in the next chunk, so its end is compared with the
-                    // end of all chunks.
-                    let start = chunk.unpacked_at + (location & u64::from(u32::MAX));
-                    (
-                        FragmentAt::Chunks(start),
-                        start.checked_add(u64::from(len)),
-                        in_chunks,
-                    )
-                };
-                if end.is_none_or(|end| end > limit) {
-                    return Err(past_end());
-                }
+                let place = self
+                    .place(location, len, file_len, in_chunks)
+                    .ok_or_else(past_end)?;
                 let Some(rest) = left.checked_sub(u64::from(len)) else {
                     return Err(Error::damaged(PART, at, "streams are larger than the file"));
                 };
@@ -203,6 +185,22 @@ impl<'f> Msfz<'f> {
             });
         }
         Ok(())
+    }
+
+    /// Returns the place of a fragment, if it is inside of the data.
+    fn place(&self, location: u64, len: u32, file_len: u64, in_chunks: u64) -> Option<FragmentAt> {
+        let (place, start, limit) = if location & IN_CHUNK == 0 {
+            (FragmentAt::File(location), location, file_len)
+        } else {
+            let chunk = usize::try_from((location & !IN_CHUNK) >> 32).ok()?;
+            let chunk = self.chunks.get(chunk)?;
+            // A fragment may continue in the next chunk, so its end is compared with the end of all
+            // chunks.
+            let start = chunk.unpacked_at + (location & u64::from(u32::MAX));
+            (FragmentAt::Chunks(start), start, in_chunks)
+        };
+        let end = start.checked_add(u64::from(len))?;
+        (end <= limit).then_some(place)
     }
 
     /// Bytes of a stream; 0 if there is none.
