@@ -276,22 +276,7 @@ impl Bands {
 /// the bucket in which it starts.
 fn events(store: &Store, request: &SeriesRequest) -> Result<SeriesAnswer> {
     let mut source = Source::default();
-    let Selection {
-        processes,
-        threads,
-        cores,
-    } = &request.selection;
-    let fields = [
-        (processes.is_some(), Field::Process),
-        (threads.is_some(), Field::Thread),
-        (cores.is_some(), Field::Core),
-    ];
-    source.not_applied.extend(
-        fields
-            .into_iter()
-            .filter(|(is_asked, _)| *is_asked)
-            .map(|(_, field)| field),
-    );
+    source.not_applied.extend(chosen_fields(&request.selection));
     source.notes.push("events are counted by whole seconds");
     let (from, to) = bounds(request.range);
     let first = from.div_euclid(SECOND);
@@ -341,4 +326,15 @@ fn events(store: &Store, request: &SeriesRequest) -> Result<SeriesAnswer> {
         series: vec![series],
         source,
     })
+}
+
+/// Returns the fields of a selection that are not empty.
+fn chosen_fields(selection: &Selection) -> impl Iterator<Item = Field> {
+    let fields = [
+        (selection.processes.is_some(), Field::Process),
+        (selection.threads.is_some(), Field::Thread),
+        (selection.cores.is_some(), Field::Core),
+    ];
+    let chosen = fields.into_iter().filter(|(is_chosen, _)| *is_chosen);
+    chosen.map(|(_, field)| field)
 }

@@ -425,15 +425,8 @@ impl Inlinees<'_, '_, '_> {
         start.map(|start| (start, name, decorated))
     }
 
-    /// Reads the records up to the end of the function, which describe its inlined calls.
-    fn body(
-        &mut self,
-        compiland: usize,
-        function: records::Function<'_>,
-        name: u32,
-        decorated: Option<u32>,
-        records: &mut Records<'_>,
-    ) {
+    /// Reads the records of a function up to its end, and returns its inlined calls with their code.
+    fn inlined(&mut self, len: u32, records: &mut Records<'_>) -> (Vec<Site>, Vec<Range>) {
         let mut sites = Vec::<Site>::new();
         let mut ranges = Vec::<Range>::new();
         let mut overruns = 0;
@@ -474,7 +467,7 @@ impl Inlinees<'_, '_, '_> {
                             &mut ranges,
                         );
                         let own = tail(&ranges, first);
-                        let is_beyond = own.iter().any(|range| range.end > function.len);
+                        let is_beyond = own.iter().any(|range| range.end > len);
                         overruns += usize::from(is_ambiguous && is_beyond);
                     }
                     scopes.push(Some(number));
@@ -488,6 +481,19 @@ impl Inlinees<'_, '_, '_> {
         self.overruns += overruns;
         // The end of the function is missing: it was in the records that cannot be read.
         self.is_damaged |= !scopes.is_empty();
+        (sites, ranges)
+    }
+
+    /// Reads the records up to the end of the function, which describe its inlined calls.
+    fn body(
+        &mut self,
+        compiland: usize,
+        function: records::Function<'_>,
+        name: u32,
+        decorated: Option<u32>,
+        records: &mut Records<'_>,
+    ) {
+        let (sites, mut ranges) = self.inlined(function.len, records);
         let Some(start) = self
             .reader
             .dbi
