@@ -304,6 +304,7 @@ fn fill(
     question: &Question,
     series: &mut [PivotSeries],
 ) -> Result<()> {
+    // One more than the requested ones: place 0 is the sum of the others.
     let series_count = (question.top as usize).saturating_add(1);
     let most = series_count.saturating_mul(question.buckets.count as usize);
     for row in asked(session, sql, most)?.rows {

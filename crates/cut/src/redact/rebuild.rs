@@ -111,9 +111,11 @@ impl Writer<'_> {
             }
             Room::Stated { at, len: width } => {
                 let unit = if place.deed == Deed::Wide { 2 } else { 1 };
+                // Replacements before the number have moved it.
                 let shift = self.shifts.iter().rev().find(|(old, _)| *old <= at);
                 let at = shift.map_or(at, |(old, new)| at - old + new);
                 let bytes = ((len / unit) as u64).to_le_bytes();
+                // The new length needs more bytes than its number has.
                 if width < 8 && (len / unit) >> (8 * width) != 0 {
                     return None;
                 }

@@ -107,6 +107,7 @@ impl Extended {
         let has_speeds = !self.frequencies.is_empty();
         self.frequencies.sort_by_key(|row| (row.stop_ns, row.cpu));
         write_all(self.frequencies, import.sink)?;
+        // By process, whose number is in the upper bits, as the tables are declared.
         self.methods.sort_by_key(|method| method.index);
         let mut classes = Vec::new();
         let mut percentiles = Vec::new();

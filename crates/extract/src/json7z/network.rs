@@ -73,6 +73,7 @@ fn dns(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         rows.push(row);
         Ok(())
     })?;
+    // As the table is declared: a query is known when it ends.
     rows.sort_by_key(|row| row.end_ns);
     import.lack(
         "dns_query: threads, types of records, options, and queries without an answer",

@@ -108,6 +108,7 @@ impl Objects {
             }
         }
         import.missing_stacks += out.stacks.missing;
+        // As these tables are declared: a row is complete when its handle or its view ends.
         out.handles
             .sort_by_key(|row| row.close_ns.unwrap_or(i64::MAX));
         out.references.sort_by_key(|row| row.ts_ns);

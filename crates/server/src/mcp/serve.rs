@@ -90,6 +90,7 @@ fn over_stdio(runtime: &Runtime, shared: &Arc<Shared>, out: &mut dyn Write) -> R
             let Some(message) = bytes.get(..count).filter(|message| !message.is_empty()) else {
                 break;
             };
+            // Messages must not wait in a buffer: the client waits for each answer.
             out.write_all(message)?;
             out.flush()?;
         }

@@ -111,6 +111,7 @@ impl Speeds {
         measured
             .of
             .values_mut()
+            // Rows of the table are ordered by their ends, and the search below needs the starts.
             .for_each(|speeds| speeds.sort_unstable());
         Ok(measured)
     }

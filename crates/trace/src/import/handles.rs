@@ -247,6 +247,7 @@ impl<'t> Handles<'t> {
             }
             children
                 .values_mut()
+                // Also by number, so that of two that start at one time it is always the same one.
                 .for_each(|list| list.sort_unstable_by_key(|(start, child)| (*start, child.0)));
             children
         });
