@@ -10,8 +10,7 @@ pub fn grouped(number: u64) -> String {
 #[must_use]
 pub fn grouped_by(number: u64, separator: char, (last, others): (u8, u8)) -> String {
     let begins_group = |digits: usize| {
-        let last = usize::from(last);
-        let others = usize::from(others);
+        let (last, others) = (usize::from(last), usize::from(others));
         match digits.checked_sub(last) {
             Some(0) => last > 0,
             Some(before) => last > 0 && others > 0 && before.is_multiple_of(others),

@@ -681,12 +681,7 @@ fn columns<'a>(
 }
 
 /// Returns the title of a column for people.
-fn title_of(
-    title: &Heading,
-    text: &Text,
-    format: Format,
-    is_moment: impl FnOnce() -> bool,
-) -> String {
+fn title_of(title: &Heading, text: &Text, format: Format, is_moment: impl Fn() -> bool) -> String {
     match title {
         Heading::Words(words) if text.has_seconds() && is_moment() => format!("{words} s"),
         Heading::Words(words) => text.title(words, format),
