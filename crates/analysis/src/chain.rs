@@ -273,7 +273,8 @@ pub(crate) struct ChainContext {
 impl ChainContext {
     /// Reads threads, stacks and the ends of the trace.
     pub(crate) fn load(session: &Session) -> Result<Self> {
-        let (threads, stacks) = (Threads::load(session)?, StackText::new(session)?);
+        let threads = Threads::load(session)?;
+        let stacks = StackText::new(session)?;
         Ok(Self {
             threads,
             stacks,
@@ -373,8 +374,11 @@ impl Walker<'_> {
 
     /// Returns the waits of a chain, and its end.
     fn walk(&self, thread: i32, slice: &Slice, roots: &mut Roots) -> Walk {
-        let (mut links, mut others, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
-        let (mut thread, mut slice) = (thread, *slice);
+        let mut links = Vec::new();
+        let mut others = Vec::new();
+        let mut seen = HashSet::new();
+        let mut thread = thread;
+        let mut slice = *slice;
         let mut since = slice.last_out().unwrap_or(i64::MIN);
         let end = loop {
             links.push((thread, slice));

@@ -236,12 +236,14 @@ fn longest_of_each(fitting: Vec<Candidate>) -> Vec<Thread> {
 /// just wait, which is a common question.
 fn candidate(thread: Thread, slices: &Slices, part: Range, is_chosen: bool) -> Option<Candidate> {
     let key = i32::try_from(thread.thread_key).ok()?;
-    let (mut run_ns, mut ran) = (0i64, None);
+    let mut run_ns = 0i64;
+    let mut ran = None;
     for slice in slices.of(key) {
         let Some((begin, end)) = slice.begin().zip(slice.end()) else {
             continue;
         };
-        let (begin, end) = (begin.max(part.min), end.min(part.max));
+        let begin = begin.max(part.min);
+        let end = end.min(part.max);
         if begin < end {
             run_ns = run_ns.saturating_add(end.saturating_sub(begin));
             ran = Some((ran.map_or(begin, |(from, _)| from), end));

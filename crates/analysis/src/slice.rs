@@ -311,7 +311,9 @@ impl<'b> Columns<'b> {
                 0
             }
         };
-        let (into, out, run) = (time(self.into), time(self.out), time(self.run));
+        let into = time(self.into);
+        let out = time(self.out);
+        let run = time(self.run);
         // If one end is missing, because it was lost or is outside the trace, the run time gives
         // it.
         let begin = into.or_else(|| Some(out?.saturating_sub(run?)));

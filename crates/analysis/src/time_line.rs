@@ -88,7 +88,9 @@ pub(crate) fn sums(
     (from, to): (i64, i64),
     end_ns: i64,
 ) -> (i64, i64, i64) {
-    let (mut run, mut ready, mut wait) = (0i64, 0i64, 0i64);
+    let mut run = 0i64;
+    let mut ready = 0i64;
+    let mut wait = 0i64;
     each_piece(slices, thread_key, (from, to), end_ns, &mut |piece| {
         let sum = match piece.state {
             State::Running => &mut run,

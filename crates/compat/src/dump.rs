@@ -34,7 +34,8 @@ pub(crate) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Step
             Ok(true)
         },
     )?;
-    let (mut native, notes) = (said.native, &mut step.notes);
+    let mut native = said.native;
+    let notes = &mut step.notes;
     // Repeated switches are dropped first, because the next step compares switches with each other,
     // and columns depend on which of them are left.
     last_of_each(&mut native);

@@ -118,7 +118,8 @@ pub struct Extraction {
 
 impl Extraction {
     pub(crate) fn read(words: &[String]) -> anyhow::Result<Self> {
-        let (mut request, mut has_action) = (Self::default(), false);
+        let mut request = Self::default();
+        let mut has_action = false;
         let said = read("extract", words, &[SWITCHES], |word, line, _| {
             match word {
                 Word::Plain(action) => {
@@ -320,7 +321,8 @@ impl Progress {
     #[must_use]
     pub fn end(&self, time: Duration) -> String {
         let seconds = time.as_secs();
-        let (days, rest) = (seconds / 86_400, seconds % 86_400);
+        let days = seconds / 86_400;
+        let rest = seconds % 86_400;
         let time = format!(
             "{days:02} {:02}:{:02}:{:02}",
             rest / 3600,

@@ -8,7 +8,8 @@ use etwkit_etl::RawEvent;
 /// point in time. Disk accesses report their duration in ticks of the performance counter, the
 /// clock of most traces.
 pub(crate) fn began(hook: Hook, event: &RawEvent<'_>) -> Option<i64> {
-    let (payload, pointer_size) = (event.payload(), event.pointer_size());
+    let payload = event.payload();
+    let pointer_size = event.pointer_size();
     match (hook.group, hook.opcode) {
         (group::PERFINFO, opcode) => {
             dpc::name(opcode)?;

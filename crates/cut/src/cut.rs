@@ -163,7 +163,9 @@ impl Work<'_, '_> {
         let range = self.options.range.unwrap_or(Range::ALL);
         let mut planner =
             Planner::new(Part::new(range, self.session.clock()), self.facts.is_some());
-        let (mut edges, mut header_bytes, mut last) = (Edges::default(), 0, i64::MIN);
+        let mut edges = Edges::default();
+        let mut header_bytes = 0;
+        let mut last = i64::MIN;
         // Stand-ins may be longer than what they stand for.
         let growth = if self.options.redact.is_some() { 2 } else { 1 };
         let mut redactor = self.options.redact.map(Redactor::new);

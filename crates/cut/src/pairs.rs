@@ -152,7 +152,8 @@ fn pair_events(hook: Hook, event: &RawEvent<'_>, running: Option<u32>) -> [Optio
 
 fn disk_access(hook: Hook, event: &RawEvent<'_>) -> [Option<PairEvent>; 2] {
     use disk::opcode::{FLUSH, FLUSH_INIT, READ, READ_INIT, WRITE, WRITE_INIT};
-    let (payload, pointer_size) = (event.payload(), event.pointer_size());
+    let payload = event.payload();
+    let pointer_size = event.pointer_size();
     match hook.opcode {
         READ_INIT | WRITE_INIT | FLUSH_INIT => {
             let init = disk::parse_init(payload, hook.version, pointer_size);

@@ -103,7 +103,8 @@ pub fn checked_lines(done: &Done) -> Vec<String> {
         grouped(not_understood(done)),
     )];
     for (reason, texts) in &cut.kept {
-        let (count, why) = (grouped(texts.len() as u64), reason.sentence());
+        let count = grouped(texts.len() as u64);
+        let why = reason.sentence();
         lines.push(String::new());
         lines.push(format!("Kept: {why} ({count})"));
         let mut texts: Vec<(&String, &u64)> = texts.iter().collect();

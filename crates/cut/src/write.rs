@@ -52,6 +52,26 @@ pub(crate) struct Shape {
     end_time: i64,
 }
 
+/// Adds up the losses of all files.
+fn count_losses(session: &Session, header: &mut TraceHeader) {
+    let files = session.files();
+    let of_all = |of: fn(&TraceFile) -> u64| files.iter().map(of).fold(0, u64::saturating_add);
+    let lost = of_all(|file| file.header().events_lost.into());
+    let missing = session.missing_buffers();
+    let buffers = of_all(|file| file.header().buffers_lost.into()).saturating_add(missing);
+    header.events_lost = u32::try_from(lost).unwrap_or(u32::MAX);
+    header.buffers_lost = u32::try_from(buffers).unwrap_or(u32::MAX);
+}
+
+/// Returns a size that every buffer of the session fits into.
+fn buffer_size(session: &Session, of_header: u32) -> u32 {
+    let buffers = session.files().iter().flat_map(TraceFile::buffers);
+    let largest = buffers.map(|buffer| buffer.header.offset).max();
+    let least = of_header.max(LEAST_BUFFER);
+    let size = largest.map_or(least, |largest| least.max(largest));
+    size.min(MAX_BUFFER_LEN).next_multiple_of(8)
+}
+
 impl Shape {
     /// The shape for a session. `records` is the number of bytes of records in its header buffer;
     /// `header` changes the fields of the new header.
@@ -66,26 +86,10 @@ impl Shape {
         let mut new = first.header().clone();
         new.log_file_mode &= !GONE_MODES;
         new.log_file_name = FILE_NAME.to_owned();
-        let of_all = |of: fn(&TraceFile) -> u64| files.iter().map(of).fold(0, u64::saturating_add);
-        let lost = of_all(|file| file.header().events_lost.into());
-        let missing = session.missing_buffers();
-        let buffers = of_all(|file| file.header().buffers_lost.into()).saturating_add(missing);
-        new.events_lost = u32::try_from(lost).unwrap_or(u32::MAX);
-        new.buffers_lost = u32::try_from(buffers).unwrap_or(u32::MAX);
-        new.cpu_count = files
-            .iter()
-            .map(|file| file.header().cpu_count)
-            .max()
-            .unwrap_or(new.cpu_count);
-        let largest = files
-            .iter()
-            .flat_map(TraceFile::buffers)
-            .map(|buffer| buffer.header.offset)
-            .max();
-        let size = largest
-            .into_iter()
-            .fold(new.buffer_size.max(LEAST_BUFFER), u32::max);
-        new.buffer_size = size.min(MAX_BUFFER_LEN).next_multiple_of(8);
+        count_losses(session, &mut new);
+        let cores = files.iter().map(|file| file.header().cpu_count);
+        new.cpu_count = cores.max().unwrap_or(new.cpu_count);
+        new.buffer_size = buffer_size(session, new.buffer_size);
         // An incomplete trace must not look complete.
         let ends = files.iter().map(|file| file.header().end_time);
         let is_open = session.is_cut() || ends.clone().any(|end| end == 0);
@@ -127,7 +131,8 @@ impl<'s, W: Write + Seek> Copy<'s, W> {
         mirrors: bool,
         part: &Part,
     ) -> Result<Self, WriteError> {
-        let (start_ns, end_ns) = (part.range.start_ns, part.range.end_ns);
+        let start_ns = part.range.start_ns;
+        let end_ns = part.range.end_ns;
         Ok(Self {
             writer: TraceWriter::new(sink, &shape.options)?,
             losses,

@@ -155,8 +155,12 @@ impl Method {
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        let (method_id, module_id, start, size) = (c.u64()?, c.u64()?, c.u64()?, c.u32()?);
-        let (token, flags) = (c.u32()?, c.u32()?);
+        let method_id = c.u64()?;
+        let module_id = c.u64()?;
+        let start = c.u64()?;
+        let size = c.u32()?;
+        let token = c.u32()?;
+        let flags = c.u32()?;
         Some(Self {
             method_id,
             module_id,
@@ -191,12 +195,17 @@ impl Module {
     #[must_use]
     pub fn parse(payload: &[u8], version: u8) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        let (module_id, _assembly, flags, _reserved) = (c.u64()?, c.u64()?, c.u32()?, c.u32()?);
-        let (il_path, native_path) = (utf16_text(c.utf16()), utf16_text(c.utf16()));
+        let module_id = c.u64()?;
+        let _assembly = c.u64()?;
+        let flags = c.u32()?;
+        let _reserved = c.u32()?;
+        let il_path = utf16_text(c.utf16());
+        let native_path = utf16_text(c.utf16());
         let mut pdb = None;
         if version >= 2 {
             c.u16()?; // CLR instance
-            let (guid, age) = (c.guid()?, c.u32()?);
+            let guid = c.guid()?;
+            let age = c.u32()?;
             let name = utf16_text(c.utf16());
             // A zero GUID means that the module has no symbol file.
             pdb = (guid != Guid::ZERO).then_some(Pdb { guid, age, name });
@@ -215,9 +224,13 @@ impl Module {
     #[must_use]
     pub fn parse_domain(payload: &[u8]) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        let (module_id, _assembly, _domain) = (c.u64()?, c.u64()?, c.u64()?);
-        let (flags, _reserved) = (c.u32()?, c.u32()?);
-        let (il_path, native_path) = (utf16_text(c.utf16()), utf16_text(c.utf16()));
+        let module_id = c.u64()?;
+        let _assembly = c.u64()?;
+        let _domain = c.u64()?;
+        let flags = c.u32()?;
+        let _reserved = c.u32()?;
+        let il_path = utf16_text(c.utf16());
+        let native_path = utf16_text(c.utf16());
         Some(Self {
             module_id,
             flags,
@@ -259,7 +272,9 @@ impl GcStart {
                 clr_instance: 0,
             });
         }
-        let (depth, reason, kind) = (c.u32()?, c.u32()?, c.u32()?);
+        let depth = c.u32()?;
+        let reason = c.u32()?;
+        let kind = c.u32()?;
         Some(Self {
             number,
             depth: Some(depth),
@@ -390,7 +405,8 @@ impl ThreadPool {
             }
             id::WORKER_ADJUSTMENT => {
                 let throughput = Some(f64::from_bits(c.u64()?));
-                let (workers, reason) = (Some(c.u32()?), Some(c.u32()?));
+                let workers = Some(c.u32()?);
+                let reason = Some(c.u32()?);
                 return Some(Self {
                     kind: "adjustment",
                     workers,
@@ -452,7 +468,8 @@ impl Exception {
     #[must_use]
     pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        let (type_name, message) = (utf16_text(c.utf16()), utf16_text(c.utf16()));
+        let type_name = utf16_text(c.utf16());
+        let message = utf16_text(c.utf16());
         Some(Self {
             type_name,
             message,
@@ -489,10 +506,12 @@ impl RuntimeInformation {
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        let (clr_instance, sku) = (c.u16()?, c.u16()?);
+        let clr_instance = c.u16()?;
+        let sku = c.u16()?;
         let bcl_version = [c.u16()?, c.u16()?, c.u16()?, c.u16()?];
         let vm_version = [c.u16()?, c.u16()?, c.u16()?, c.u16()?];
-        let (startup_flags, startup_mode) = (c.u32()?, c.u8()?);
+        let startup_flags = c.u32()?;
+        let startup_mode = c.u8()?;
         let command_line = utf16_text(c.utf16());
         c.guid()?;
         let runtime_dll = utf16_text(c.utf16());

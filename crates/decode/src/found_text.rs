@@ -118,7 +118,8 @@ fn runs(
     offset: impl Fn(usize) -> usize,
 ) -> Vec<TextAt> {
     let mut found = Vec::new();
-    let (mut run, mut start) = (Run::default(), 0);
+    let mut run = Run::default();
+    let mut start = 0;
     // A last position without a character ends the last run.
     for (index, character) in characters.chain([None]).enumerate() {
         match character {

@@ -65,7 +65,8 @@ impl Renderer<'_> {
         context: &mut Context,
         depth: usize,
     ) -> (Map<String, Value>, bool) {
-        let (mut object, mut next) = (Map::new(), FxHashMap::default());
+        let mut object = Map::new();
+        let mut next = FxHashMap::default();
         for field in fields {
             let Some(value) = self.field(field, cursor, context, depth) else {
                 return (object, false);
@@ -315,7 +316,8 @@ pub fn hex_digits(bytes: &[u8]) -> String {
 pub fn sid_text(bytes: &[u8]) -> Option<String> {
     use std::fmt::Write;
     let mut cursor = Cursor::new(bytes);
-    let (revision, count) = (cursor.u8()?, cursor.u8()?);
+    let revision = cursor.u8()?;
+    let count = cursor.u8()?;
     let authority = cursor
         .array::<6>()?
         .iter()
@@ -330,8 +332,13 @@ pub fn sid_text(bytes: &[u8]) -> Option<String> {
 /// A SYSTEMTIME as `YYYY-MM-DDTHH:MM:SS.mmm`; `None` if the bytes end inside of it.
 fn systemtime_text(bytes: &[u8]) -> Option<String> {
     let mut words = Cursor::new(bytes);
-    let (year, month, _weekday, day) = (words.u16()?, words.u16()?, words.u16()?, words.u16()?);
-    let (hour, minute, second) = (words.u16()?, words.u16()?, words.u16()?);
+    let year = words.u16()?;
+    let month = words.u16()?;
+    let _weekday = words.u16()?;
+    let day = words.u16()?;
+    let hour = words.u16()?;
+    let minute = words.u16()?;
+    let second = words.u16()?;
     let millisecond = words.u16()?;
     Some(format!(
         "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millisecond:03}"

@@ -72,16 +72,24 @@ impl Event {
 
 fn source(payload: &[u8], pointer_size: usize) -> Option<Event> {
     let mut c = Cursor::new(payload);
-    let (id, _context, _flags) = (c.u64()?, c.pointer(pointer_size)?, c.u32()?);
+    let id = c.u64()?;
+    let _context = c.pointer(pointer_size)?;
+    let _flags = c.u32()?;
     let url = utf16_text(c.utf16());
     Some(Event::Source { id, url })
 }
 
 fn function(payload: &[u8], pointer_size: usize) -> Option<Function> {
     let mut c = Cursor::new(payload);
-    let (_context, start) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
-    let (size, _method, _flags, _range) = (c.u64()?, c.u32()?, c.u16()?, c.u16()?);
-    let (source, line, _column) = (c.u64()?, c.u32()?, c.u32()?);
+    let _context = c.pointer(pointer_size)?;
+    let start = c.pointer(pointer_size)?;
+    let size = c.u64()?;
+    let _method = c.u32()?;
+    let _flags = c.u16()?;
+    let _range = c.u16()?;
+    let source = c.u64()?;
+    let line = c.u32()?;
+    let _column = c.u32()?;
     Some(Function {
         start,
         size,

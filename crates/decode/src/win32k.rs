@@ -303,9 +303,11 @@ fn object(c: &mut Cursor<'_>, id: u16, pointer_size: usize) -> Option<ObjectEven
 }
 
 fn wait_cursor(c: &mut Cursor<'_>) -> Option<Delay> {
-    let (tid, pid) = (c.u32()?, c.u32()?);
+    let tid = c.u32()?;
+    let pid = c.u32()?;
     c.u32()?; // session
-    let (cursor, duration_ms) = (c.u32()?, c.u32()?);
+    let cursor = c.u32()?;
+    let duration_ms = c.u32()?;
     Some(Delay {
         kind: DelayKind::WaitCursor,
         duration_ms,
@@ -332,7 +334,8 @@ fn delay(c: &mut Cursor<'_>, kind: DelayKind, of_store: bool) -> Option<Delay> {
     } else {
         None
     };
-    let (remove, oldest) = (c.u32()?, c.u32()?);
+    let remove = c.u32()?;
+    let oldest = c.u32()?;
     let class_name = text(c);
     let top_level_class_name = text(c);
     let third = text(c);

@@ -92,7 +92,8 @@ impl Engine {
         let workers = processors();
         let groups = groups(extracts, workers);
         let sessions = workers.min(groups.len());
-        let (of_several, mut done) = (extracts.len() > 1, 0_usize);
+        let of_several = extracts.len() > 1;
+        let mut done = 0_usize;
         let known = Arc::new(KnownQuestions::default());
         let ask = |paths: &&[PathBuf]| {
             let group = Group {
@@ -124,7 +125,9 @@ fn groups(paths: &[PathBuf], workers: usize) -> Vec<&[PathBuf]> {
     // Two groups at least for each worker, so that one with a slow group does not leave the others
     // without work.
     let most = (paths.len() / (workers * 2)).clamp(1, MOST_TOGETHER);
-    let (mut groups, mut rest, mut size) = (Vec::new(), paths, 1);
+    let mut groups = Vec::new();
+    let mut rest = paths;
+    let mut size = 1;
     while !rest.is_empty() {
         let (group, behind) = rest.split_at(size.min(rest.len()));
         groups.push(group);
@@ -179,7 +182,8 @@ impl<Q> Group<'_, Q> {
         let mut asked = Vec::with_capacity(paths.len());
         let mut together = Together::default();
         for path in paths {
-            let (name, mut notes) = (path.display().to_string(), Vec::new());
+            let name = path.display().to_string();
+            let mut notes = Vec::new();
             // Each extract still gets an answer of its own: the caller expects one for each named
             // extract.
             if self.asking.cancel.is_asked() {

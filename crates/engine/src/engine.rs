@@ -31,7 +31,8 @@ impl Engine {
     /// needed.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
-        let (pool, making) = (SessionPool::default(), InTheMaking::default());
+        let pool = SessionPool::default();
+        let making = InTheMaking::default();
         Self(Arc::new(Shared {
             settings,
             pool,

@@ -66,7 +66,8 @@ impl Engine {
         let session = self
             .pool()
             .session(paths, &self.options(asking, sessions), |options| {
-                let (mut sources, mut same) = (Vec::new(), SameTrace::default());
+                let mut sources = Vec::new();
+                let mut same = SameTrace::default();
                 // Before a trace is extracted, which can take minutes.
                 refuse_twice(paths)?;
                 for path in paths {

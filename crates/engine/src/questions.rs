@@ -94,12 +94,14 @@ impl Engine {
                 extracts: vec![Asked::of_names(answer)],
             });
         }
-        let (mut asking, mut notes) = (asking.clone(), Vec::new());
+        let mut asking = asking.clone();
+        let mut notes = Vec::new();
         // Archives first: each extract in them gets its own answer, and the tags below.
         let extracts = self.unpacked(&asking, extracts.into(), &mut notes)?;
         request.read_files(&DiskFiles)?;
         self.prepare(&mut asking, &extracts, request, &mut notes)?;
-        let (request, mut all) = (&*request, Vec::new());
+        let request = &*request;
+        let mut all = Vec::new();
         if request.is_of_all() {
             let asked = self.ask_all(&asking, &extracts, |session| request.answer(session));
             return Ok(Answers {

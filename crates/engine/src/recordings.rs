@@ -63,7 +63,8 @@ fn folder(path: &Path, recursive: bool, found: &mut FilesByTime) -> Result<()> {
     let entries = std::fs::read_dir(path).map_err(Error::system("read", path))?;
     for entry in entries {
         let entry = entry.map_err(Error::system("read", path))?;
-        let (path, kind) = (entry.path(), entry.file_type());
+        let path = entry.path();
+        let kind = entry.file_type();
         // Links are not followed, so that no circle is walked.
         let is_folder = kind.is_ok_and(|kind| kind.is_dir()) && !is_extract(&path);
         if is_folder && recursive {
@@ -87,7 +88,8 @@ pub(crate) fn is_extract(path: &Path) -> bool {
 /// Adds a trace, archive or extract; other files are left out.
 fn add(path: &Path, found: &mut FilesByTime) -> Result<()> {
     let full = name_of(path);
-    let (is_extract, is_json) = (is_extract(path), is_json_extract(path));
+    let is_extract = is_extract(path);
+    let is_json = is_json_extract(path);
     if is_json && !looks_like_json_extract(path) {
         return Ok(());
     }

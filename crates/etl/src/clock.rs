@@ -215,6 +215,9 @@ impl UtcTime {
         let days = seconds / 86_400 + DAYS_TO_1601;
         let era = days / 146_097;
         let day_of_era = days % 146_097;
+        // Leap days before this day are taken out, so that all years have 365 days: one after the
+        // 1,460 other days of four years, but none at the end of a century (36,524 days), except at
+        // the end of the era.
         let year_of_era =
             (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
         let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
@@ -239,11 +242,9 @@ impl UtcTime {
 #[must_use]
 pub fn utc_text(filetime: i64) -> Option<String> {
     let t = UtcTime::from_filetime(filetime)?;
-    let (hour, minute, second) = (
-        t.second_of_day / 3600,
-        t.second_of_day / 60 % 60,
-        t.second_of_day % 60,
-    );
+    let hour = t.second_of_day / 3600;
+    let minute = t.second_of_day / 60 % 60;
+    let second = t.second_of_day % 60;
     Some(format!(
         "{:04}-{:02}-{:02}T{hour:02}:{minute:02}:{second:02}.{:07}Z",
         t.year, t.month, t.day, t.fraction_100ns

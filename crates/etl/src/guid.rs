@@ -51,7 +51,8 @@ const fn parse(text: &[u8]) -> Option<Guid> {
         return None;
     }
     let mut bytes = [0u8; 16];
-    let (mut at, mut pair) = (0, 0);
+    let mut at = 0;
+    let mut pair = 0;
     while pair < 16 {
         if matches!(at, 8 | 13 | 18 | 23) {
             if text[at] != b'-' {

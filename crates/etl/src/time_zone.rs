@@ -36,7 +36,10 @@ impl TimeZone {
 /// 5 for the last. `None` if there is none.
 fn transition(rule: &[u8; 16], year: i64, bias: i32) -> Option<i64> {
     let field = |index: usize| u16_at(rule, 2 * index).map(i64::from);
-    let (own_year, month, weekday, day) = (field(0)?, field(1)?, field(2)?, field(3)?);
+    let own_year = field(0)?;
+    let month = field(1)?;
+    let weekday = field(2)?;
+    let day = field(3)?;
     if !(1..=12).contains(&month) || weekday > 6 || !(1..=31).contains(&day) {
         return None;
     }

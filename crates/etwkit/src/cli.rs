@@ -172,6 +172,16 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
             _ => text,
         };
     }
+    let like = similar_command(word, text.contains(" dump [OPTIONS]"));
+    match like {
+        Some(like) => with_tip(&text, &format!("do you mean '{like}'?")),
+        None => text,
+    }
+}
+
+/// Returns the command or dump with a name like this word. A dump has `dump` before it, unless the
+/// word is already the name of a dump.
+fn similar_command(word: &str, is_of_dump: bool) -> Option<String> {
     let root = Cli::command();
     let dumps = root
         .find_subcommand("dump")
@@ -180,33 +190,23 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
     let dumps: Vec<&str> = dumps.map(clap::Command::get_name).collect();
     let commands = root.get_subcommands().map(clap::Command::get_name);
     let ours: Vec<&str> = commands.chain(dumps.iter().copied()).collect();
-    let letters = |word: &str| {
-        let mut letters: Vec<char> = word.to_lowercase().chars().collect();
-        letters.sort_unstable();
-        letters
+    let swapped = ours.iter().find(|known| letters(known) == letters(word));
+    let like = match swapped {
+        Some(swapped) => (*swapped).to_owned(),
+        None => similar(word, &ours).into_iter().next()?,
     };
-    let swapped = ours
-        .iter()
-        .find(|known| letters(known) == letters(word))
-        .map(ToString::to_string);
-    let like = swapped.or_else(|| similar(word, &ours).into_iter().next());
-    // The name of a dump in the place of the command.
-    let is_of_dump = |like: &String| {
-        dumps.contains(&like.as_str())
-            && root.find_subcommand(like).is_none()
-            && !text.contains(" dump [OPTIONS]")
-    };
-    let like = like.map(|like| {
-        if is_of_dump(&like) {
-            format!("dump {like}")
-        } else {
-            like
-        }
-    });
-    match like {
-        Some(like) => with_tip(&text, &format!("do you mean '{like}'?")),
-        None => text,
-    }
+    let is_dump = dumps.contains(&like.as_str()) && root.find_subcommand(&like).is_none();
+    Some(if is_dump && !is_of_dump {
+        format!("dump {like}")
+    } else {
+        like
+    })
+}
+
+fn letters(word: &str) -> Vec<char> {
+    let mut letters: Vec<char> = word.to_lowercase().chars().collect();
+    letters.sort_unstable();
+    letters
 }
 
 /// Returns the text of a usage error with this tip above the usage.

@@ -112,7 +112,8 @@ fn extract(extraction: &Extraction, printer: &mut Printer<'_>) -> anyhow::Result
             Exit::Answered
         });
     }
-    let (start, mut progress) = (Instant::now(), extraction.progress(&traces));
+    let start = Instant::now();
+    let mut progress = extraction.progress(&traces);
     for command in extraction.commands(&traces)? {
         let args = extract_args(&command)?;
         let sets = args.tags.sets(printer)?;

@@ -43,7 +43,8 @@ impl Pace {
 
 fn line(what: &str, done: f64, after: Duration) -> String {
     let percent = 100.0 * done.clamp(0.0, 1.0);
-    let (what, seconds) = (escape::text(what), after.as_secs());
+    let what = escape::text(what);
+    let seconds = after.as_secs();
     format!("note: {what}: {percent:.0} % after {seconds} s")
 }
 

@@ -92,7 +92,8 @@ impl Timeline for Events<'_> {
     }
 
     fn item(&mut self, item: &Item, scene: &Scene<'_>) -> Result<()> {
-        let (at, place) = (item.time_ns, place(item.thread, scene));
+        let at = item.time_ns;
+        let place = place(item.thread, scene);
         match &item.what {
             What::Slice(slice) if slice.is_chosen => {
                 let priority = argument("priority", slice.priority);
@@ -142,10 +143,8 @@ impl Timeline for Events<'_> {
             };
             let comma = if place > 0 { "," } else { "" };
             let parent = parent.map_or_else(String::new, |parent| format!(",\"parent\":{parent}"));
-            let (module, name) = (
-                scene.frames.module(frame).unwrap_or("?"),
-                scene.frames.text(frame),
-            );
+            let module = scene.frames.module(frame).unwrap_or("?");
+            let name = scene.frames.text(frame);
             write!(
                 out,
                 "{comma}\n\"{stack}\":{{\"category\":{},\"name\":{}{parent}}}",
@@ -185,7 +184,8 @@ impl Events<'_> {
         } else {
             ","
         };
-        let (name, at) = (text(name), microseconds(at));
+        let name = text(name);
+        let at = microseconds(at);
         write!(
             self.out,
             "{comma}\n{{\"ph\":\"{phase}\",\"cat\":\"{category}\",\"name\":{name},\"pid\":{pid},\"tid\":{tid},\
@@ -230,11 +230,10 @@ impl Events<'_> {
         // Viewers pair the start and the end of an asynchronous event by category and id, so each
         // operation needs an id of its own.
         self.operations += 1;
-        let (category, id) = (
-            if io.is_disk { "disk_io" } else { "file_io" },
-            self.operations,
-        );
-        let (name, id) = (io.name(), format!(",\"id\":\"{id:#x}\""));
+        let category = if io.is_disk { "disk_io" } else { "file_io" };
+        let id = self.operations;
+        let name = io.name();
+        let id = format!(",\"id\":\"{id:#x}\"");
         let path = io
             .path
             .as_deref()

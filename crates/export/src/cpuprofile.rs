@@ -111,7 +111,8 @@ impl Samples for Tree<'_> {
             let comma = if id > ROOT { "," } else { "" };
             let name = json(node.frame.map_or("(root)", |frame| names.text(frame)));
             let children: Vec<String> = node.children.iter().map(usize::to_string).collect();
-            let (hits, children) = (node.hits, children.join(","));
+            let hits = node.hits;
+            let children = children.join(",");
             write!(
                 out,
                 "{comma}\n{{\"id\":{id},\"callFrame\":{{\"functionName\":{name},\"scriptId\":\"0\",\"url\":\"\",\

@@ -10,7 +10,8 @@ pub(crate) fn text(text: &str) -> String {
 fn decimal(ns: i64, digits: usize) -> String {
     // By whole numbers: a double has 53 bits, which nanoseconds exceed after 104 days, and a
     // fraction of a millisecond has no exact double at all.
-    let (sign, ns) = (if ns < 0 { "-" } else { "" }, ns.unsigned_abs());
+    let sign = if ns < 0 { "-" } else { "" };
+    let ns = ns.unsigned_abs();
     let unit = (0..digits).fold(1_u64, |unit, _| unit.saturating_mul(10));
     let text = format!("{sign}{}.{:0digits$}", ns / unit, ns % unit);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -247,6 +247,7 @@ impl PacketQuery<'_> {
                     .as_deref()
                     .and_then(|fields| serde_json::from_str(fields).ok());
                 let Some(fields) = fields.map(Fields) else {
+                    // Without its fields an event has no bytes of a packet.
                     out.sums.left_out += 1;
                     continue;
                 };

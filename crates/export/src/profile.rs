@@ -289,7 +289,8 @@ impl ExportRequest {
             owner: Owner::default(),
         };
         let mut collected: Vec<Weighed> = Vec::new();
-        let (mut current, mut root) = (None, Vec::new());
+        let mut current = None;
+        let mut root = Vec::new();
         for batch in rows {
             for row in batch? {
                 let group = self.group(&row, format.has_labels());

@@ -31,7 +31,8 @@ impl Format for Speedscope {
             None => tempfile::tempfile(),
         };
         let weights = BufWriter::new(spool.map_err(Error::Spool)?);
-        let (name, version) = (json(head.name), env!("CARGO_PKG_VERSION"));
+        let name = json(head.name);
+        let version = env!("CARGO_PKG_VERSION");
         write!(
             out,
             "{{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"etwkit {version}\",\n\

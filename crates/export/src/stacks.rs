@@ -197,7 +197,8 @@ impl<'f> Stacks<'f> {
     /// callees.
     pub(crate) fn compare(&self, a: Node, b: Node) -> Ordering {
         let depth = |node| self.place(node).map_or(0, |place| place.depth);
-        let (depth_a, depth_b) = (depth(a), depth(b));
+        let depth_a = depth(a);
+        let depth_b = depth(b);
         let lift = |node: Node, by: u32| {
             let mut node = Some(node);
             for _ in 0..by {

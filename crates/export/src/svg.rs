@@ -131,7 +131,8 @@ impl Picture<'_> {
             format!("{}; {}", weight(self.metric, written.source), self.range),
             format!("{}; {}", self.recorded, hidden(drawn)),
         ];
-        let (out, version) = (&mut self.out, env!("CARGO_PKG_VERSION"));
+        let out = &mut self.out;
+        let version = env!("CARGO_PKG_VERSION");
         write!(
             out,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
@@ -165,8 +166,10 @@ impl Picture<'_> {
             if x + width > ROOM {
                 break;
             }
-            let (fill, text) = (color::of(module), xml(&text));
-            let (at, words) = (pixels(x), pixels(x + 16_000));
+            let fill = color::of(module);
+            let text = xml(&text);
+            let at = pixels(x);
+            let words = pixels(x + 16_000);
             writeln!(
                 self.out,
                 "<rect x=\"{at}\" y=\"{y}\" width=\"12\" height=\"12\" fill=\"{fill}\"/>\
@@ -200,7 +203,8 @@ impl Picture<'_> {
         if matches!(frame.what, What::Frame(_)) {
             title += &format!("\n{} ms of it in itself", milliseconds(frame.own_ns));
         }
-        let (x, width) = (pixels(MARGIN * 1000 + frame.x), pixels(frame.width));
+        let x = pixels(MARGIN * 1000 + frame.x);
+        let width = pixels(frame.width);
         write!(
             self.out,
             "<g><title>{}</title><rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{}\" fill=\"{fill}\"/>",
@@ -210,7 +214,8 @@ impl Picture<'_> {
         // Two pixels stay free at each side, so that names of neighbors do not run into each other.
         let text = cut(&name, frame.width.saturating_sub(4000));
         if !text.is_empty() {
-            let (x, y) = (pixels(MARGIN * 1000 + frame.x + 2000), y + 12);
+            let x = pixels(MARGIN * 1000 + frame.x + 2000);
+            let y = y + 12;
             write!(self.out, "<text x=\"{x}\" y=\"{y}\">{}</text>", xml(&text))?;
         }
         self.out.write_all(b"</g>\n")

@@ -34,7 +34,8 @@ pub(crate) fn write(sealed: Sealed, writer: &mut Writer) -> Result<Sealed, SinkE
     })?;
     let mut id = 0;
     writer.rewrite(&sealed, Method::TABLE, &mut |batch| {
-        let (of, name) = (int32(batch, "module_id")?, text(batch, "name")?);
+        let of = int32(batch, "module_id")?;
+        let name = text(batch, "name")?;
         let module = |row| Some(names.get(usize::try_from(of.get(row)?).ok()?)?.as_str());
         let mut hashes = Vec::with_capacity(batch.num_rows());
         for row in 0..batch.num_rows() {

@@ -197,25 +197,8 @@ pub fn convert_with_tags(
             .unwrap_or_default(),
     };
     let mut imported = import::import(input.session(), &import_options, &mut writer, progress)
-        .map_err(|error| match error {
-            ImportError::Read(error) => ConvertError::Read(error),
-            ImportError::Sink(error) => error.into(),
-            ImportError::EmptyRange { duration_s } => ConvertError::EmptyRange { duration_s },
-            ImportError::Interrupted => ConvertError::Interrupted,
-        })?;
-    let kept = if input.symbol_files().next().is_some() {
-        let folder = writer.symbols_dir()?;
-        let events = imported.pass.events;
-        // Progress stays at the end for the caller, which may still ask to stop.
-        let go_on = || progress(Progress { done: 1.0, events });
-        match input.keep_symbols(&folder, Limits::default(), go_on)? {
-            ControlFlow::Continue(kept) => imported.diagnostics.extend(left_out(&kept)),
-            ControlFlow::Break(()) => return Err(ConvertError::Interrupted),
-        }
-        Some(folder)
-    } else {
-        None
-    };
+        .map_err(of_import)?;
+    let kept = keep_symbol_files(input, &mut imported, &writer, progress)?;
     // Several files of one recording are one trace, and the trace is named after all of them.
     let names: Vec<&str> = input
         .parts()
@@ -263,6 +246,36 @@ pub fn convert_with_tags(
         imported,
         naming,
     })
+}
+
+fn of_import(error: ImportError) -> ConvertError {
+    match error {
+        ImportError::Read(error) => ConvertError::Read(error),
+        ImportError::Sink(error) => error.into(),
+        ImportError::EmptyRange { duration_s } => ConvertError::EmptyRange { duration_s },
+        ImportError::Interrupted => ConvertError::Interrupted,
+    }
+}
+
+/// Keeps the symbol files that came with the trace, and returns their folder if there are any.
+fn keep_symbol_files(
+    input: &Input,
+    imported: &mut Imported,
+    writer: &Writer,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Option<PathBuf>, ConvertError> {
+    if input.symbol_files().next().is_none() {
+        return Ok(None);
+    }
+    let folder = writer.symbols_dir()?;
+    let events = imported.pass.events;
+    // Progress stays at the end for the caller, which may still ask to stop.
+    let go_on = || progress(Progress { done: 1.0, events });
+    match input.keep_symbols(&folder, Limits::default(), go_on)? {
+        ControlFlow::Continue(kept) => imported.diagnostics.extend(left_out(&kept)),
+        ControlFlow::Break(()) => return Err(ConvertError::Interrupted),
+    }
+    Ok(Some(folder))
 }
 
 /// Computes the derived tables that are not left out.

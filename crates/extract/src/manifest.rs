@@ -403,7 +403,8 @@ fn parse<T: for<'a> Deserialize<'a>>(
     }
     let found = head.format_version;
     if found.major > VERSION.major {
-        let (found, supported) = (found.to_string(), VERSION.to_string());
+        let found = found.to_string();
+        let supported = VERSION.to_string();
         return Err(StoreError::Newer {
             path: path.to_owned(),
             found,
@@ -411,7 +412,8 @@ fn parse<T: for<'a> Deserialize<'a>>(
         });
     }
     if found.major < VERSION.major {
-        let (found, supported) = (found.to_string(), format!("{}.0", VERSION.major));
+        let found = found.to_string();
+        let supported = format!("{}.0", VERSION.major);
         let again = again(path, bytes);
         return Err(StoreError::Older {
             path: path.to_owned(),

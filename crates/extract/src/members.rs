@@ -127,7 +127,8 @@ pub fn files_hash<'f>(files: impl IntoIterator<Item = &'f OpenedFile>) -> Result
         path: file.name.clone().into(),
         source,
     };
-    let (mut all, mut sources) = (Vec::new(), Vec::new());
+    let mut all = Vec::new();
+    let mut sources = Vec::new();
     for file in files {
         let clone = file
             .file

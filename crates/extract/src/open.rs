@@ -113,7 +113,9 @@ pub fn open(paths: &[PathBuf], options: &Options) -> Result<Input> {
     }
     refuse_doubles(paths)?;
     let mut spool = Spool::new(options);
-    let (mut opened, mut symbols, mut flaws) = (Vec::new(), Vec::new(), Vec::new());
+    let mut opened = Vec::new();
+    let mut symbols = Vec::new();
+    let mut flaws = Vec::new();
     for path in paths {
         symbols.extend(open_one(
             path,
@@ -176,7 +178,9 @@ fn leave_out_members(
         .filter(|(_, readable)| **readable)
         .map(|((part, _), _)| part.path.clone())
         .collect();
-    let (mut kept, mut left_out, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    let mut kept = Vec::new();
+    let mut left_out = Vec::new();
+    let mut places = Vec::new();
     for ((part, source), readable) in std::mem::take(opened).into_iter().zip(readable) {
         if readable || !with_traces.contains(&part.path) {
             places.push(Some(kept.len()));

@@ -51,7 +51,8 @@ impl Spool {
 
     /// Refuses a member before anything of it is unpacked.
     pub(crate) fn admit(&mut self, packed: &Packed<'_>) -> Result<()> {
-        let (archive, member) = (packed.archive.to_owned(), packed.member.to_owned());
+        let archive = packed.archive.to_owned();
+        let member = packed.member.to_owned();
         let bytes = packed.size;
         let ratio = self.limits.ratio;
         self.count(packed.archive)?;
@@ -201,7 +202,8 @@ impl Growing<'_> {
             total_bytes,
             ..
         } = self.spool.limits;
-        let (len, size) = (bytes.len() as u64, self.size + bytes.len() as u64);
+        let len = bytes.len() as u64;
+        let size = self.size + bytes.len() as u64;
         if size > ratio_from_bytes && size / self.packed.max(1) > ratio {
             return Err(Error::Bomb {
                 archive: self.archive.to_owned(),

@@ -70,7 +70,8 @@ impl Input {
             if go_on().is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            let (member, size) = (symbol.entry.path.clone(), symbol.entry.size);
+            let member = symbol.entry.path.clone();
+            let size = symbol.entry.size;
             let (path, left_out) = match store_path(&symbol.entry.path) {
                 None => (None, Some("its name is not a valid file name".to_owned())),
                 Some(_) if taken.len() >= MAX_KEPT => (

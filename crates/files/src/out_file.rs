@@ -65,7 +65,8 @@ pub fn all_different<'s>(files: impl Iterator<Item = (&'s Path, PathBuf)>) -> an
             .insert(target.clone(), source)
             .filter(|other| *other != source)
         {
-            let (other, source) = (other.display(), source.display());
+            let other = other.display();
+            let source = source.display();
             let message = format!(
                 "{other} and {source} would be one file, {}",
                 target.display()

@@ -23,7 +23,8 @@ pub(crate) struct Grid {
 /// A range whose length is less than the maximum of an `i64`. An empty range gets a length of one
 /// nanosecond.
 pub(crate) fn bounds(range: Range) -> (i64, i64) {
-    let (from, to) = (bounded(range.from_ns), bounded(range.to_ns));
+    let from = bounded(range.from_ns);
+    let to = bounded(range.to_ns);
     (from, to.max(from.saturating_add(1)))
 }
 
@@ -119,7 +120,8 @@ impl Grid {
     /// The buckets that a stretch touches, with its duration in each.
     fn stretches(&self, start: i64, end: i64) -> impl Iterator<Item = (usize, i64)> + use<> {
         let grid = *self;
-        let (start, end) = (start.max(grid.from), end.min(grid.to()));
+        let start = start.max(grid.from);
+        let end = end.min(grid.to());
         let buckets = if start < end {
             grid.bucket(start)
                 .zip(grid.bucket(end - 1))

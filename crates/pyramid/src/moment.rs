@@ -28,10 +28,8 @@ pub(crate) fn answer(store: &Store, request: &MomentRequest) -> Result<Moment> {
         .table(dim)
         .filter(|table| table.rows == Rows::Switches);
     let table = table.ok_or_else(|| store.not_recorded("context_switch"))?;
-    let (at, within) = (
-        bounded(request.at_ns),
-        request.within_ns.clamp(0, MAX_WITHIN_NS),
-    );
+    let at = bounded(request.at_ns);
+    let within = request.within_ns.clamp(0, MAX_WITHIN_NS);
     let mut nearest: Option<(i64, Part)> = None;
     // One nanosecond more, because the end of a range is exclusive.
     store.parts(
@@ -60,7 +58,8 @@ pub(crate) fn answer(store: &Store, request: &MomentRequest) -> Result<Moment> {
             source,
         });
     };
-    let (row, mut slice) = (part.row, None);
+    let row = part.row;
+    let mut slice = None;
     source.rows_read +=
         table
             .base()?

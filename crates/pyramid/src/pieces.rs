@@ -67,10 +67,8 @@ pub(crate) fn cut(part: &Part, mut on_run: impl FnMut(Run)) {
         return put(first, first, part.whole());
     }
     // Whole buckets at either end belong to the run between.
-    let (head, tail) = (
-        ((first + 1) << FINEST) - part.start,
-        part.end - (last << FINEST),
-    );
+    let head = ((first + 1) << FINEST) - part.start;
+    let tail = part.end - (last << FINEST);
     let whole = 1 << FINEST;
     let from = if head == whole { first } else { first + 1 };
     let to = if tail == whole { last } else { last - 1 };
@@ -185,15 +183,14 @@ pub(crate) struct Roll {
 
 impl Roll {
     pub(crate) fn push(&mut self, run: &Run, on_run: &mut dyn FnMut(Run)) {
-        let (first, last) = (run.first >> STEP, run.last >> STEP);
+        let first = run.first >> STEP;
+        let last = run.last >> STEP;
         if first == last {
             return self.add(first, &run.values, on_run);
         }
         let children = 1 << STEP;
-        let (head, tail) = (
-            ((first + 1) << STEP) - run.first,
-            run.last - (last << STEP) + 1,
-        );
+        let head = ((first + 1) << STEP) - run.first;
+        let tail = run.last - (last << STEP) + 1;
         let from = if head == children { first } else { first + 1 };
         let to = if tail == children { last } else { last - 1 };
         if head < children {

@@ -76,7 +76,8 @@ pub(crate) fn answer(store: &Store, request: &SeriesRequest) -> Result<SeriesAns
         })?;
     }
     let (unit, capacity) = asked.unit(store, &grid);
-    let (range, bucket_ns) = (grid.range(), grid.width);
+    let range = grid.range();
+    let bucket_ns = grid.width;
     Ok(SeriesAnswer {
         range,
         bucket_ns,
@@ -119,7 +120,8 @@ impl Asked {
             threads,
             cores,
         } = &request.selection;
-        let (processes, threads) = (sorted(processes.as_ref()), sorted(threads.as_ref()));
+        let processes = sorted(processes.as_ref());
+        let threads = sorted(threads.as_ref());
         let cores = sorted(cores.as_ref());
         // Only the sums of threads and processors are also kept by process. So one of these two
         // conditions can be combined with processes, but not both.
@@ -274,28 +276,11 @@ impl Bands {
 /// the bucket in which it starts.
 fn events(store: &Store, request: &SeriesRequest) -> Result<SeriesAnswer> {
     let mut source = Source::default();
-    let Selection {
-        processes,
-        threads,
-        cores,
-    } = &request.selection;
-    let fields = [
-        (processes.is_some(), Field::Process),
-        (threads.is_some(), Field::Thread),
-        (cores.is_some(), Field::Core),
-    ];
-    source.not_applied.extend(
-        fields
-            .into_iter()
-            .filter(|(is_asked, _)| *is_asked)
-            .map(|(_, field)| field),
-    );
+    source.not_applied.extend(chosen_fields(&request.selection));
     source.notes.push("events are counted by whole seconds");
     let (from, to) = bounds(request.range);
-    let (first, last) = (
-        from.div_euclid(SECOND),
-        to.saturating_sub(1).div_euclid(SECOND),
-    );
+    let first = from.div_euclid(SECOND);
+    let last = to.saturating_sub(1).div_euclid(SECOND);
     let wanted = i64::from(request.buckets.max(1));
     let seconds = (last - first + 1 + wanted - 1) / wanted;
     let width = seconds.saturating_mul(SECOND);
@@ -307,10 +292,8 @@ fn events(store: &Store, request: &SeriesRequest) -> Result<SeriesAnswer> {
         values: vec![0; grid.count],
     };
     if store.about.files.contains_key(SECONDS) {
-        let (begin, end) = (
-            grid.from.div_euclid(SECOND),
-            grid.to().saturating_sub(1).div_euclid(SECOND),
-        );
+        let begin = grid.from.div_euclid(SECOND);
+        let end = grid.to().saturating_sub(1).div_euclid(SECOND);
         let file = store.page_file(SECONDS)?;
         source.rows_read += file.read(
             &[0],
@@ -343,4 +326,15 @@ fn events(store: &Store, request: &SeriesRequest) -> Result<SeriesAnswer> {
         series: vec![series],
         source,
     })
+}
+
+/// Returns the fields of a selection that are not empty.
+fn chosen_fields(selection: &Selection) -> impl Iterator<Item = Field> {
+    let fields = [
+        (selection.processes.is_some(), Field::Process),
+        (selection.threads.is_some(), Field::Thread),
+        (selection.cores.is_some(), Field::Core),
+    ];
+    let chosen = fields.into_iter().filter(|(is_chosen, _)| *is_chosen);
+    chosen.map(|(_, field)| field)
 }

@@ -212,7 +212,8 @@ fn decode(bytes: &[u8], at: &mut usize) -> Option<Record> {
         if mask & 1 << bit == 0 {
             continue;
         }
-        let (mut value, mut shift) = (0u64, 0);
+        let mut value = 0u64;
+        let mut shift = 0;
         loop {
             let byte = take()?;
             // A number of more than 64 bits was not written by this program.

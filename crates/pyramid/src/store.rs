@@ -117,7 +117,8 @@ impl Store {
                 .zip(store.about.tables.get(rows.table()));
             // The pages were built without this table.
             let Some((file, about)) = found else { continue };
-            let (file, about) = (file.clone(), about.clone());
+            let file = file.clone();
+            let about = about.clone();
             let mut loose: Vec<Part> = Vec::new();
             store.reaching(
                 rows,
@@ -208,7 +209,8 @@ impl Store {
             return Ok(());
         };
         let shift = shift(level);
-        let (first, last) = (from >> shift, to.saturating_sub(1) >> shift);
+        let first = from >> shift;
+        let last = to.saturating_sub(1) >> shift;
         let file = self.page_file(&level_file(dim.name(), level))?;
         let has_key = |page: &PageAt| {
             keys.is_none_or(|keys| {
@@ -253,7 +255,8 @@ impl Store {
     ) -> Result<()> {
         // The segment that contains `from` starts before it, hence one less. Parts that continue
         // after the last segment are found among the parts that reach back into it.
-        let (begin, end) = (table.segment(from).saturating_sub(1), table.segment(to));
+        let begin = table.segment(from).saturating_sub(1);
+        let end = table.segment(to);
         self.rows(table, (begin, end), source, on_part)?;
         let segment = i64::try_from(end).unwrap_or(i64::MAX);
         self.reaching(
@@ -279,7 +282,8 @@ impl Store {
             return Ok(BTreeMap::new());
         };
         let of_end = |time| -> Result<(Sums, u64)> {
-            let (mut sums, mut source) = (Sums::new(), Source::default());
+            let mut sums = Sums::new();
+            let mut source = Source::default();
             self.up_to(table, dim, time, &mut source, &mut |key, values| {
                 add(sums.entry(key).or_insert([0; SLOTS]), values);
             })?;

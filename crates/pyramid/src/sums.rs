@@ -11,7 +11,7 @@ use crate::part::{
 use crate::pieces::add;
 use crate::store::Store;
 use crate::tables::Rows;
-use crate::timeline::{has, sorted};
+use crate::timeline::{OfThreads, has, sorted};
 
 /// Answers [`Pyramid::lanes`](crate::Pyramid::lanes).
 pub(crate) fn answer(store: &Store, request: &LanesRequest) -> Result<LanesAnswer> {
@@ -39,22 +39,11 @@ fn threads(
     request: &LanesRequest,
     source: &mut Source,
 ) -> Result<Vec<Lane>> {
-    let Selection {
+    let OfThreads {
         processes,
         threads,
-        cores,
-    } = &request.selection;
-    source
-        .not_applied
-        .extend(cores.as_ref().map(|_| Field::Core));
-    let (processes, threads) = (sorted(processes.as_ref()), sorted(threads.as_ref()));
-    // A process of which only some threads are selected is the sum of those, which only the sums by
-    // thread can say.
-    let dim = if kind == LaneKind::Thread || threads.is_some() {
-        Dim::Thread
-    } else {
-        Dim::Process
-    };
+        dim,
+    } = OfThreads::new(kind, &request.selection, source);
     let mut lanes: BTreeMap<(i32, Option<i32>), Values> = BTreeMap::new();
     for ((key, sub), values) in store.sums(dim, bounds(request.range), source)? {
         let process = if dim == Dim::Thread { sub } else { key };
@@ -102,7 +91,8 @@ fn cores(store: &Store, request: &LanesRequest, source: &mut Source) -> Result<V
     source
         .not_applied
         .extend(threads.as_ref().map(|_| Field::Thread));
-    let (processes, cores) = (sorted(processes.as_ref()), sorted(cores.as_ref()));
+    let processes = sorted(processes.as_ref());
+    let cores = sorted(cores.as_ref());
     // A manifest from an unknown source may name any number of processors, and each gets a lane.
     let known = 0..store.facts.processors.clamp(0, 1 << 12);
     let mut lanes: BTreeMap<i32, Values> = known.map(|core| (core, [0; SLOTS])).collect();

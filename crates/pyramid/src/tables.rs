@@ -181,7 +181,8 @@ impl Facts {
         for batch in batches(extract, "process", &["process_key", "pid"])? {
             let batch = batch?;
             let column = |name| int32(&batch, name).map_err(Error::column("process"));
-            let (key, pid) = (column("process_key")?, column("pid")?);
+            let key = column("process_key")?;
+            let pid = column("pid")?;
             let idle = (0..batch.num_rows()).find(|row| pid.get(*row) == Some(0));
             facts.idle = facts.idle.or(idle.and_then(|row| key.get(row)));
         }
@@ -189,7 +190,8 @@ impl Facts {
             for batch in batches(extract, "tcp_connection", &["connection_id", "process_key"])? {
                 let batch = batch?;
                 let column = |name| int32(&batch, name).map_err(Error::column("tcp_connection"));
-                let (id, process) = (column("connection_id")?, column("process_key")?);
+                let id = column("connection_id")?;
+                let process = column("process_key")?;
                 let pairs =
                     (0..batch.num_rows()).filter_map(|row| Some((id.get(row)?, process.get(row)?)));
                 facts.connections.extend(pairs);
@@ -232,15 +234,17 @@ const fn part(row: u64, dim: Dim, key: i32, sub: i32, slot: usize) -> Part {
 }
 
 fn switches(batch: &RecordBatch, first: u64, facts: &Facts, to: &mut Parts) -> Read {
-    let (thread, process) = (int32(batch, "thread_key")?, int32(batch, "process_key")?);
-    let (cpu, reason) = (int32(batch, "cpu")?, int32(batch, "wait_reason")?);
-    let (last_out, readied) = (int64(batch, "last_out_ns")?, int64(batch, "readied_ns")?);
-    let (started, out) = (int64(batch, "in_ns")?, int64(batch, "out_ns")?);
-    let (wait, ready, run) = (
-        int64(batch, "wait_ns")?,
-        int64(batch, "ready_ns")?,
-        int64(batch, "run_ns")?,
-    );
+    let thread = int32(batch, "thread_key")?;
+    let process = int32(batch, "process_key")?;
+    let cpu = int32(batch, "cpu")?;
+    let reason = int32(batch, "wait_reason")?;
+    let last_out = int64(batch, "last_out_ns")?;
+    let readied = int64(batch, "readied_ns")?;
+    let started = int64(batch, "in_ns")?;
+    let out = int64(batch, "out_ns")?;
+    let wait = int64(batch, "wait_ns")?;
+    let ready = int64(batch, "ready_ns")?;
+    let run = int64(batch, "run_ns")?;
     let open = boolean(batch, "is_open_wait")?;
     for (row, number) in numbered(batch, first) {
         // Idle threads are left out altogether: their switches would draw every processor as always
@@ -253,7 +257,8 @@ fn switches(batch: &RecordBatch, first: u64, facts: &Facts, to: &mut Parts) -> R
         let Some(key) = thread.get(row) else { continue };
         let sub = of.unwrap_or(UNKNOWN);
         let state = |slot| part(number, Dim::Thread, key, sub, slot);
-        let (begin, wakes) = (last_out.get(row), readied.get(row));
+        let begin = last_out.get(row);
+        let wakes = readied.get(row);
         // A thread that still waits when the recording ends has no row with an end. Its wait is
         // counted up to the last event of the kernel logger: it is unknown if it continues after
         // that.
@@ -266,7 +271,9 @@ fn switches(batch: &RecordBatch, first: u64, facts: &Facts, to: &mut Parts) -> R
             begin,
             waited,
         );
-        let (entry, exit, length) = (started.get(row), out.get(row), run.get(row));
+        let entry = started.get(row);
+        let exit = out.get(row);
+        let length = run.get(row);
         let was_ready = ready.get(row);
         // A preempted thread becomes ready without being readied by another thread: its ready time
         // ends at the switch-in, so it starts that much earlier.
@@ -304,9 +311,12 @@ fn switches(batch: &RecordBatch, first: u64, facts: &Facts, to: &mut Parts) -> R
 }
 
 fn samples(batch: &RecordBatch, first: u64, facts: &Facts, to: &mut Parts) -> Read {
-    let (cpu, process) = (int32(batch, "cpu")?, int32(batch, "process_key")?);
-    let (thread, time) = (int32(batch, "thread_key")?, int64(batch, "ts_ns")?);
-    let (weight, idle) = (int64(batch, "weight_ns")?, boolean(batch, "is_idle")?);
+    let cpu = int32(batch, "cpu")?;
+    let process = int32(batch, "process_key")?;
+    let thread = int32(batch, "thread_key")?;
+    let time = int64(batch, "ts_ns")?;
+    let weight = int64(batch, "weight_ns")?;
+    let idle = boolean(batch, "is_idle")?;
     for (row, number) in numbered(batch, first) {
         let of = process.get(row);
         let (Some(at), Some(key), Some(cpu)) = (time.get(row), thread.get(row), cpu.get(row))
@@ -328,8 +338,10 @@ fn samples(batch: &RecordBatch, first: u64, facts: &Facts, to: &mut Parts) -> Re
 }
 
 fn dpcs(batch: &RecordBatch, first: u64, to: &mut Parts) -> Read {
-    let (kind, cpu) = (text(batch, "kind")?, int32(batch, "cpu")?);
-    let (end, whole) = (int64(batch, "end_ns")?, int64(batch, "duration_ns")?);
+    let kind = text(batch, "kind")?;
+    let cpu = int32(batch, "cpu")?;
+    let end = int64(batch, "end_ns")?;
+    let whole = int64(batch, "duration_ns")?;
     let nested = int64(batch, "nested_ns")?;
     for (row, number) in numbered(batch, first) {
         // Threaded DPCs run on threads of their own, which the timeline shows as threads.
@@ -354,8 +366,10 @@ fn dpcs(batch: &RecordBatch, first: u64, to: &mut Parts) -> Read {
 }
 
 fn disk(batch: &RecordBatch, first: u64, to: &mut Parts) -> Read {
-    let (disk, process) = (int32(batch, "disk")?, int32(batch, "process_key")?);
-    let (end, service) = (int64(batch, "complete_ns")?, int64(batch, "service_ns")?);
+    let disk = int32(batch, "disk")?;
+    let process = int32(batch, "process_key")?;
+    let end = int64(batch, "complete_ns")?;
+    let service = int64(batch, "service_ns")?;
     let size = int64(batch, "size_bytes")?;
     for (row, number) in numbered(batch, first) {
         // The bytes count when the access is complete, and so does the service: the disk worked on
@@ -386,8 +400,10 @@ fn transfers(
     dim: Dim,
     to: &mut Parts,
 ) -> Read {
-    let (kind, process) = (text(batch, "kind")?, int32(batch, "process_key")?);
-    let (time, size) = (int64(batch, names.0)?, int64(batch, names.1)?);
+    let kind = text(batch, "kind")?;
+    let process = int32(batch, "process_key")?;
+    let time = int64(batch, names.0)?;
+    let size = int64(batch, names.1)?;
     for (row, number) in numbered(batch, first) {
         let moves = matches!(kind.get(row), Some("read" | "write" | "send" | "receive"));
         if let (true, Some(at), Some(bytes)) = (moves, time.get(row), size.get(row)) {
@@ -403,8 +419,10 @@ fn transfers(
 }
 
 fn tcp(batch: &RecordBatch, first: u64, facts: &Facts, to: &mut Parts) -> Read {
-    let (kind, id) = (text(batch, "kind")?, int32(batch, "connection_id")?);
-    let (time, size) = (int64(batch, "ts_ns")?, int64(batch, "size_bytes")?);
+    let kind = text(batch, "kind")?;
+    let id = int32(batch, "connection_id")?;
+    let time = int64(batch, "ts_ns")?;
+    let size = int64(batch, "size_bytes")?;
     for (row, number) in numbered(batch, first) {
         let moves = matches!(kind.get(row), Some("send" | "receive"));
         if let (true, Some(at), Some(bytes)) = (moves, time.get(row), size.get(row)) {
@@ -421,7 +439,8 @@ fn tcp(batch: &RecordBatch, first: u64, facts: &Facts, to: &mut Parts) -> Read {
 }
 
 fn marks(batch: &RecordBatch, first: u64, to: &mut Parts) -> Read {
-    let (time, process) = (int64(batch, "ts_ns")?, int32(batch, "process_key")?);
+    let time = int64(batch, "ts_ns")?;
+    let process = int32(batch, "process_key")?;
     for (row, number) in numbered(batch, first) {
         if let Some(at) = time.get(row) {
             to.moment(

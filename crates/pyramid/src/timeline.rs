@@ -152,27 +152,44 @@ pub(crate) fn has(keys: Option<&Vec<i32>>, key: i32) -> bool {
     keys.is_none_or(|keys| keys.binary_search(&key).is_ok())
 }
 
+/// A selection for lanes of threads or processes, as sorted lists, and the sums that have them.
+pub(crate) struct OfThreads {
+    pub(crate) processes: Option<Vec<i32>>,
+    pub(crate) threads: Option<Vec<i32>>,
+    pub(crate) dim: Dim,
+}
+
+impl OfThreads {
+    pub(crate) fn new(kind: LaneKind, selection: &Selection, source: &mut Source) -> Self {
+        let cores = selection.cores.as_ref();
+        source.not_applied.extend(cores.map(|_| Field::Core));
+        let threads = sorted(selection.threads.as_ref());
+        // A process of which only some threads are selected is the sum of those, which only the
+        // sums by thread can say.
+        let dim = if kind == LaneKind::Thread || threads.is_some() {
+            Dim::Thread
+        } else {
+            Dim::Process
+        };
+        Self {
+            processes: sorted(selection.processes.as_ref()),
+            threads,
+            dim,
+        }
+    }
+}
+
 fn threads(
     store: &Store,
     kind: LaneKind,
     request: &TimelineRequest,
     source: &mut Source,
 ) -> Result<Drawn> {
-    let Selection {
+    let OfThreads {
         processes,
         threads,
-        cores,
-    } = &request.selection;
-    source
-        .not_applied
-        .extend(cores.as_ref().map(|_| Field::Core));
-    let (processes, threads) = (sorted(processes.as_ref()), sorted(threads.as_ref()));
-    // A process of which only some threads count is the sum of those.
-    let dim = if kind == LaneKind::Thread || threads.is_some() {
-        Dim::Thread
-    } else {
-        Dim::Process
-    };
+        dim,
+    } = OfThreads::new(kind, &request.selection, source);
     let grid = Grid::new(store, &[dim], request.range, request.buckets);
     grid.note_level(source);
     let mut lanes = Lanes::new(&request.keys, grid);
@@ -257,7 +274,8 @@ fn cores(store: &Store, request: &TimelineRequest, source: &mut Source) -> Resul
     source
         .not_applied
         .extend(threads.as_ref().map(|_| Field::Thread));
-    let (processes, cores) = (sorted(processes.as_ref()), sorted(cores.as_ref()));
+    let processes = sorted(processes.as_ref());
+    let cores = sorted(cores.as_ref());
     let grid = Grid::new(
         store,
         &[Dim::Core, Dim::Dpc],
@@ -265,61 +283,23 @@ fn cores(store: &Store, request: &TimelineRequest, source: &mut Source) -> Resul
         request.buckets,
     );
     grid.note_level(source);
-    let mut lanes = Lanes::new(&request.keys, grid);
-    let mut dpcs = Lanes::new(&request.keys, grid);
-    let mut by_process = ByProcess::default();
-    let counts = |key: i32| has(cores.as_ref(), key);
-    if let Some(level) = grid.level {
-        let keys: Vec<i32> = lanes
-            .keys
-            .iter()
-            .copied()
-            .filter(|key| counts(*key))
-            .collect();
-        let slots = [RUNNING, CORE_SWITCHES];
-        store.runs(
-            (Dim::Core, level),
-            Some(&keys),
-            grid.span(),
-            &slots,
-            source,
-            &mut |(key, sub), run, shift| {
-                if has(processes.as_ref(), sub) {
-                    lanes.add_run(key, run, shift, |cell, values| {
-                        by_process.add(cell, sub, values[RUNNING]);
-                    });
-                }
-            },
-        )?;
-        store.runs(
-            (Dim::Dpc, level),
-            Some(&keys),
-            grid.span(),
-            &[0],
-            source,
-            &mut |(key, _), run, shift| {
-                dpcs.add_run(key, run, shift, |_, _| {});
-            },
-        )?;
-    } else {
-        if let Some(table) = store.table(Dim::Core) {
-            store.parts(table, grid.span(), source, &mut |part| {
-                if part.dim == Dim::Core && counts(part.key) && has(processes.as_ref(), part.sub) {
-                    let is_time = part.slot == RUNNING;
-                    lanes.add_part(part.key, part, |cell, amount| {
-                        by_process.add(cell, part.sub, if is_time { amount } else { 0 });
-                    });
-                }
-            })?;
-        }
-        if let Some(table) = store.table(Dim::Dpc) {
-            store.parts(table, grid.span(), source, &mut |part| {
-                if counts(part.key) {
-                    dpcs.add_part(part.key, part, |_, _| {});
-                }
-            })?;
-        }
+    let mut found = CoreLanes {
+        processes: processes.as_ref(),
+        cores: cores.as_ref(),
+        lanes: Lanes::new(&request.keys, grid),
+        dpcs: Lanes::new(&request.keys, grid),
+        by_process: ByProcess::default(),
+    };
+    match grid.level {
+        Some(level) => found.add_runs(store, level, source)?,
+        None => found.add_parts(store, source)?,
     }
+    let CoreLanes {
+        lanes,
+        dpcs,
+        by_process,
+        ..
+    } = found;
     let (palette, places) = by_process.palette();
     let column = |name: &'static str| {
         let values = match name {
@@ -334,6 +314,73 @@ fn cores(store: &Store, request: &TimelineRequest, source: &mut Source) -> Resul
     };
     let columns = CORE_COLUMNS.into_iter().map(column).collect();
     Ok((lanes.header(palette, CORE_SWITCHES), columns))
+}
+
+/// Lanes of processors, and what is read for them.
+struct CoreLanes<'a> {
+    processes: Option<&'a Vec<i32>>,
+    cores: Option<&'a Vec<i32>>,
+    lanes: Lanes,
+    dpcs: Lanes,
+    by_process: ByProcess,
+}
+
+impl CoreLanes<'_> {
+    /// Adds the sums of a level.
+    fn add_runs(&mut self, store: &Store, level: usize, source: &mut Source) -> Result<()> {
+        let keys = self.lanes.keys.iter().copied();
+        let keys: Vec<i32> = keys.filter(|key| has(self.cores, *key)).collect();
+        let span = self.lanes.grid.span();
+        store.runs(
+            (Dim::Core, level),
+            Some(&keys),
+            span,
+            &[RUNNING, CORE_SWITCHES],
+            source,
+            &mut |(key, sub), run, shift| {
+                if has(self.processes, sub) {
+                    self.lanes.add_run(key, run, shift, |cell, values| {
+                        self.by_process.add(cell, sub, values[RUNNING]);
+                    });
+                }
+            },
+        )?;
+        store.runs(
+            (Dim::Dpc, level),
+            Some(&keys),
+            span,
+            &[0],
+            source,
+            &mut |(key, _), run, shift| {
+                self.dpcs.add_run(key, run, shift, |_, _| {});
+            },
+        )
+    }
+
+    /// Adds single parts, where no level is fine enough.
+    fn add_parts(&mut self, store: &Store, source: &mut Source) -> Result<()> {
+        let span = self.lanes.grid.span();
+        if let Some(table) = store.table(Dim::Core) {
+            store.parts(table, span, source, &mut |part| {
+                let is_wanted = has(self.cores, part.key) && has(self.processes, part.sub);
+                if part.dim == Dim::Core && is_wanted {
+                    let is_time = part.slot == RUNNING;
+                    self.lanes.add_part(part.key, part, |cell, amount| {
+                        let time = if is_time { amount } else { 0 };
+                        self.by_process.add(cell, part.sub, time);
+                    });
+                }
+            })?;
+        }
+        if let Some(table) = store.table(Dim::Dpc) {
+            store.parts(table, span, source, &mut |part| {
+                if has(self.cores, part.key) {
+                    self.dpcs.add_part(part.key, part, |_, _| {});
+                }
+            })?;
+        }
+        Ok(())
+    }
 }
 
 /// Run time by cell and process: (cell, process, nanoseconds).

@@ -9,7 +9,8 @@ use crate::{FromRows, Result};
 /// # Errors
 /// The query fails, or its columns differ from the row type.
 pub fn ask<R: FromRows>(session: &Session, sql: &str) -> Result<Vec<R>> {
-    let (mut rows, mut held) = (Vec::new(), etwkit_sql::Held::default());
+    let mut rows = Vec::new();
+    let mut held = etwkit_sql::Held::default();
     let mut read = || -> etwkit_sql::Result<()> {
         for batch in session.sql(sql)? {
             let batch = batch?;

@@ -168,7 +168,8 @@ macro_rules! declare {
             }
 
             fn write(&self) -> $crate::Values {
-                let (default, mut values) = (Self::default(), $crate::Values::new());
+                let default = Self::default();
+                let mut values = $crate::Values::new();
                 $( if self.$field != default.$field {
                     let spec = $spec.of_field(stringify!($field), "");
                     $crate::OptionValue::write(&self.$field, &spec, &mut values);

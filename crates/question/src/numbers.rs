@@ -116,7 +116,8 @@ impl Numbers {
     }
 
     fn parts(&self, number: i64, digits: usize) -> String {
-        let (sign, number) = (if number < 0 { "-" } else { "" }, number.unsigned_abs());
+        let sign = if number < 0 { "-" } else { "" };
+        let number = number.unsigned_abs();
         let one = if digits == 1 { 10 } else { 1000 };
         format!(
             "{sign}{}{}{:0digits$}",
@@ -188,10 +189,12 @@ impl Numbers {
 /// Returns a quotient, rounded half to even.
 #[must_use]
 pub fn rounded(number: i64, unit: i64) -> i64 {
-    let (number, unit) = (i128::from(number), i128::from(unit.max(1)));
+    let number = i128::from(number);
+    let unit = i128::from(unit.max(1));
     // Divided downwards, so that the rest is never negative and halves of negative numbers are
     // treated alike.
-    let (whole, rest) = (number.div_euclid(unit), number.rem_euclid(unit));
+    let whole = number.div_euclid(unit);
+    let rest = number.rem_euclid(unit);
     let up = rest * 2 > unit || (rest * 2 == unit && whole % 2 != 0);
     i64::try_from(whole + i128::from(up)).unwrap_or(i64::MAX)
 }

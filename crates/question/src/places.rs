@@ -56,7 +56,8 @@ impl Places {
         options: &[Opt],
         values: &Values,
     ) -> std::result::Result<(Self, Values), OptionError> {
-        let (mut clock, mut others) = (Vec::new(), values.clone());
+        let mut clock = Vec::new();
+        let mut others = values.clone();
         // With `--zero-time` times count from another zero and cannot be clock times. `--range`
         // still counts from the start of the trace, so it may be one.
         let counts_from_start =

@@ -247,7 +247,8 @@ impl Text {
     }
 
     fn tags(&self, process: &ProcessCell) -> String {
-        let (start, stop) = (process.start_ns, process.stop_ns);
+        let start = process.start_ns;
+        let stop = process.stop_ns;
         match self.process_times {
             Some(ProcessFormat::None) => String::new(),
             None => match (start, stop) {
@@ -276,7 +277,9 @@ impl Text {
 fn duration(ns: i64) -> String {
     let whole = ns.max(0) / 1_000_000_000;
     let fraction = seconds(ns.max(0) % 1_000_000_000 / 1_000_000 * 1_000_000, 3);
-    let (days, hours, minutes) = (whole / 86_400, whole / 3600 % 24, whole / 60 % 60);
+    let days = whole / 86_400;
+    let hours = whole / 3600 % 24;
+    let minutes = whole / 60 % 60;
     let days = if days > 0 {
         format!("{days}.")
     } else {

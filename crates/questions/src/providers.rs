@@ -1,6 +1,6 @@
 //! Lists of providers and their events.
 
-use etwkit_question::sql::quoted;
+use etwkit_sql::literal::quoted;
 
 /// `p1:ev1,ev2;p2:7;!p3`: providers by name or GUID, each with events by name (a part of it, or a
 /// pattern) or id. `!` before a provider or event excludes it.
@@ -89,7 +89,8 @@ impl Provider {
                 .collect::<Vec<_>>()
                 .join(" OR ")
         };
-        let (some, none) = (events(false), events(true));
+        let some = events(false);
+        let none = events(true);
         all.extend(Some(format!("({some})")).filter(|_| !some.is_empty()));
         all.extend(Some(format!("NOT ({none})")).filter(|_| !none.is_empty()));
         all.join(" AND ")

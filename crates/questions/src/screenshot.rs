@@ -5,8 +5,9 @@ use etwkit_question::Recorded;
 use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
-use etwkit_question::sql::{filtered, quoted, range_condition, text_condition};
+use etwkit_question::sql::{filtered, range_condition, text_condition};
 use etwkit_question::{Column, Example, Form, Question, Ranked, View, group, option};
+use etwkit_sql::literal::quoted;
 
 /// Triggers of a screenshot, with their names in the table.
 pub const TRIGGERS: [&str; 6] = ["click", "key", "reaction", "enter", "timer", "other"];

@@ -93,11 +93,9 @@ impl TimeRow {
         } else {
             ""
         };
-        let (at, local, utc) = (
-            seconds(self.ts_ns, MAX_DIGITS),
-            &self.local_time,
-            &self.utc_time,
-        );
+        let at = seconds(self.ts_ns, MAX_DIGITS);
+        let local = &self.local_time;
+        let utc = &self.utc_time;
         Line::new(format!("{at} s  {local} local  {utc} UTC  {trace}{note}"))
     }
 }

@@ -121,10 +121,8 @@ impl TimerRequest {
     /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
-        let (start, end) = (
-            "coalesce(r.start_ns, 0)",
-            "coalesce(r.end_ns, t.duration_ns)",
-        );
+        let start = "coalesce(r.start_ns, 0)";
+        let end = "coalesce(r.end_ns, t.duration_ns)";
         let mut conditions = self.processes.conditions();
         conditions.extend(text_condition("r.kind", self.kind.as_deref()));
         conditions.extend(overlap_condition(start, end, self.time));

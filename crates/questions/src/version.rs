@@ -329,7 +329,8 @@ ORDER BY item",
 /// 1 May 2024. Other versions say none.
 fn built_on(version: &str) -> Option<NaiveDate> {
     let mut numbers = version.split('.').skip(2).map(str::parse::<u32>);
-    let (month, build) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+    let month = numbers.next()?.ok()?;
+    let build = numbers.next()?.ok()?;
     let year = i32::try_from(2000 + month / 100).ok()?;
     NaiveDate::from_ymd_opt(year, month % 100, build / 100)
 }

@@ -163,8 +163,15 @@ impl StartArgs {
     /// Returns the arguments for these profiles, with the last events kept in memory.
     #[must_use]
     pub fn of(profiles: Vec<String>) -> Self {
-        let (file, to, boot, sample_every, like) = (false, None, false, None, None);
-        let (rotate, keep, into, name) = (None, None, PathBuf::new(), String::new());
+        let file = false;
+        let to = None;
+        let boot = false;
+        let sample_every = None;
+        let like = None;
+        let rotate = None;
+        let keep = None;
+        let into = PathBuf::new();
+        let name = String::new();
         Self {
             profiles,
             file,

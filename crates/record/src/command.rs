@@ -9,7 +9,7 @@ use etwkit_terminal::errors::advised;
 use etwkit_terminal::{Align, Exit, Lines, Table};
 
 use crate::args::{
-    BootArgs, NowArgs, ProfilesArgs, RecordArgs, RecordCommand, StartArgs, StopArgs,
+    BootArgs, MarkArgs, NowArgs, ProfilesArgs, RecordArgs, RecordCommand, StartArgs, StopArgs,
 };
 use crate::facts;
 use crate::line;
@@ -36,12 +36,7 @@ pub fn run(args: &RecordArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) 
         }
         RecordCommand::Start(args) if is_here => return start(args, machine, lines),
         RecordCommand::Stop(args) if is_here => stop(args, machine, lines)?,
-        RecordCommand::Cancel(args) if is_here => {
-            machine.cancel(args)?;
-            machine.forget_pictures();
-            machine.unwatch();
-            lines.line("The recording was thrown away")?;
-        }
+        RecordCommand::Cancel(args) if is_here => cancel(args, machine, lines)?,
         RecordCommand::Wpr(args) => {
             return verbatim(&line::read("wpr", &args.args)?, is_here, machine, lines);
         }
@@ -49,58 +44,15 @@ pub fn run(args: &RecordArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) 
             return verbatim(&line::read("xperf", &args.args)?, is_here, machine, lines);
         }
         RecordCommand::Now(args) => print_now(args, lines)?,
-        RecordCommand::Start(args) => {
-            if args.rotate.is_some() {
-                return Err(advised(
-                    "--rotate is not a command of Windows",
-                    "`etwkit record start` does it on Windows",
-                ));
-            }
-            let own = args
-                .profiles
-                .iter()
-                .any(|name| profiles::find(name).is_some());
-            let notes: Vec<&str> = own
-                .then_some(OWN_PROFILES)
-                .into_iter()
-                .chain([SYMBOL_FILES])
-                .collect();
-            script::print(&steps::start(args, Path::new(""))?, &notes, lines)?;
-        }
-        RecordCommand::Stop(args) => {
-            let file = file_of(args);
-            let mut all = vec![steps::stop(args, &file)];
-            if args.zip {
-                let args = ["-a", "-c", "-f"]
-                    .map(str::to_owned)
-                    .into_iter()
-                    .chain([format!("{file}.zip"), file]);
-                let why = "Packs the recording; Windows has tar since version 10 1803.".to_owned();
-                all.push(Step {
-                    program: "tar",
-                    args: args.collect(),
-                    why,
-                });
-            }
-            let notes = [
-                "Where the start set the interval of CPU samples, `wpr -resetprofint` restores it.",
-            ];
-            script::print(&all, &notes, lines)?;
-        }
+        RecordCommand::Start(args) => print_start(args, lines)?,
+        RecordCommand::Stop(args) => print_stop(args, lines)?,
         RecordCommand::Cancel(args) => script::print(&[steps::cancel(args)], &[], lines)?,
         RecordCommand::Status => return one(&steps::status(), is_here, machine, lines),
         RecordCommand::Counters => return one(&steps::counters(), is_here, machine, lines),
         RecordCommand::Sessions => return one(&steps::sessions(), is_here, machine, lines),
         RecordCommand::Mark(args) if is_here => return listen::mark(args, machine, lines),
         RecordCommand::Listen(args) if is_here => return listen::listen(args, machine, lines),
-        RecordCommand::Mark(args) if args.also.is_empty() => {
-            let picture = args.picture.then(|| pictures::step("Screenshot.jpg"));
-            let all: Vec<Step> = [steps::mark(&args.text)]
-                .into_iter()
-                .chain(picture)
-                .collect();
-            script::print(&all, &[], lines)?;
-        }
+        RecordCommand::Mark(args) if args.also.is_empty() => print_mark(args, lines)?,
         RecordCommand::Mark(_) | RecordCommand::Listen(_) => {
             let hint = "run it on the Windows machines that record";
             return Err(advised(
@@ -119,6 +71,63 @@ const OWN_PROFILES: &str =
 /// Note about `--for` with a command.
 const NO_LIMIT: &str = "The recording ends with the command: only `etwkit record now` on Windows also ends it \
     after the time of --for.";
+
+/// Throws the recording away, with its pictures.
+fn cancel(args: &BootArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> Result<()> {
+    machine.cancel(args)?;
+    machine.forget_pictures();
+    machine.unwatch();
+    lines.line("The recording was thrown away")?;
+    Ok(())
+}
+
+/// Prints the script that starts a recording.
+fn print_start(args: &StartArgs, lines: &mut Lines<'_>) -> Result<()> {
+    if args.rotate.is_some() {
+        return Err(advised(
+            "--rotate is not a command of Windows",
+            "`etwkit record start` does it on Windows",
+        ));
+    }
+    let mut names = args.profiles.iter();
+    let is_own = names.any(|name| profiles::find(name).is_some());
+    let notes: &[&str] = if is_own {
+        &[OWN_PROFILES, SYMBOL_FILES]
+    } else {
+        &[SYMBOL_FILES]
+    };
+    script::print(&steps::start(args, Path::new(""))?, notes, lines)
+}
+
+/// Prints the script that stops a recording.
+fn print_stop(args: &StopArgs, lines: &mut Lines<'_>) -> Result<()> {
+    let file = file_of(args);
+    let mut all = vec![steps::stop(args, &file)];
+    if args.zip {
+        all.push(pack(file));
+    }
+    let notes =
+        ["Where the start set the interval of CPU samples, `wpr -resetprofint` restores it."];
+    script::print(&all, &notes, lines)
+}
+
+fn pack(file: String) -> Step {
+    let options = ["-a", "-c", "-f"].map(str::to_owned).into_iter();
+    Step {
+        program: "tar",
+        args: options.chain([format!("{file}.zip"), file]).collect(),
+        why: "Packs the recording; Windows has tar since version 10 1803.".to_owned(),
+    }
+}
+
+/// Prints the script that sets a mark.
+fn print_mark(args: &MarkArgs, lines: &mut Lines<'_>) -> Result<()> {
+    let mut all = vec![steps::mark(&args.text)];
+    if args.picture {
+        all.push(pictures::step("Screenshot.jpg"));
+    }
+    script::print(&all, &[], lines)
+}
 
 /// Prints the script of a recording from start to stop.
 fn print_now(args: &NowArgs, lines: &mut Lines<'_>) -> Result<()> {

@@ -74,6 +74,8 @@ pub(crate) fn gather(runner: &mut dyn Runner, watch: &Watch) -> Document {
             args: step.1.iter().map(|arg| (*arg).to_owned()).collect(),
             why: String::new(),
         };
+        // The recording is complete without these facts: a program that is missing costs only its
+        // own.
         let Ok(outcome) = runner.run(&step) else {
             continue;
         };

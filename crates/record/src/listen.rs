@@ -176,6 +176,7 @@ pub(crate) fn listen(
             Err(error) if is_silence(error.kind()) => continue,
             Err(error) => return Err(error).with_context(cannot),
         };
+        // Anyone can send to the port; only messages with the word become marks.
         let Some(text) = bytes
             .get(..count)
             .and_then(|bytes| text_of(bytes, &args.word))

@@ -73,10 +73,8 @@ fn main() -> ExitCode {
         }
     };
     let has = |choice: ColorChoice| choice != ColorChoice::Never;
-    let (of_out, of_err) = (
-        AutoStream::choice(&io::stdout()),
-        AutoStream::choice(&io::stderr()),
-    );
+    let of_out = AutoStream::choice(&io::stdout());
+    let of_err = AutoStream::choice(&io::stderr());
     let colors = Colors {
         out: has(of_out),
         err: has(of_err),
@@ -87,7 +85,8 @@ fn main() -> ExitCode {
     let ended = answer(&cli.command, &mut front);
     // An error while printing takes precedence: a command whose output was lost has not succeeded.
     let ended = front.lines.flush().map_err(Into::into).and(ended);
-    let (notes, is_colored) = (std::mem::take(&mut front.notes), front.lines.colors().err);
+    let notes = std::mem::take(&mut front.notes);
+    let is_colored = front.lines.colors().err;
     let mut err = Errors {
         out: &mut AutoStream::always(io::stderr()),
         is_colored,

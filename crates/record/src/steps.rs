@@ -69,11 +69,9 @@ pub(crate) fn ends_with(text: &str, ending: &str) -> bool {
 pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
     let own = args.profiles.iter().filter_map(|name| profiles::find(name));
     let to_file = args.file || own.clone().any(|own| own.file_only);
-    let names: Vec<String> = args
-        .profiles
-        .iter()
-        .map(|name| profile(name, folder, to_file))
-        .collect::<Result<_>>()?;
+    let names = args.profiles.iter();
+    let names = names.map(|name| profile(name, folder, to_file));
+    let names: Vec<String> = names.collect::<Result<_>>()?;
     if let Some(own) = own
         .clone()
         .find(|own| own.file_only && !args.file && !args.boot)
@@ -84,26 +82,10 @@ pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
             "add --boot to record the next start of Windows, or --file",
         ));
     }
-    let mut line: Vec<String> = if args.boot {
-        vec!["-boottrace".into()]
-    } else {
-        Vec::new()
-    };
-    for name in names {
-        line.extend([
-            if args.boot { "-addboot" } else { "-start" }.to_owned(),
-            name,
-        ]);
-    }
-    if to_file {
-        line.push("-filemode".into());
-    }
-    if let Some(to) = &args.to {
-        line.extend(["-recordtempto".to_owned(), to.display().to_string()]);
-    }
-    let mut why = own
+    let line = start_line(args, names, to_file);
+    let mut why: String = own
         .map(|own| format!("{}: {}. ", own.name, own.sentence))
-        .collect::<String>();
+        .collect();
     why.push_str(match (args.boot, to_file) {
         (true, _) => "Recording starts with the next start of Windows.",
         (false, true) => "Events go to a file, which grows until the recording is stopped.",
@@ -123,6 +105,25 @@ pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
         ));
     }
     Ok(steps)
+}
+
+/// Returns the arguments of `wpr` that start these profiles.
+fn start_line(args: &StartArgs, profiles: Vec<String>, to_file: bool) -> Vec<String> {
+    let mut line: Vec<String> = Vec::new();
+    if args.boot {
+        line.push("-boottrace".into());
+    }
+    let each = if args.boot { "-addboot" } else { "-start" };
+    for profile in profiles {
+        line.extend([each.to_owned(), profile]);
+    }
+    if to_file {
+        line.push("-filemode".into());
+    }
+    if let Some(to) = &args.to {
+        line.extend(["-recordtempto".to_owned(), to.display().to_string()]);
+    }
+    line
 }
 
 /// Returns the line between start and stop of a recording in a script: the command, the time, or a

@@ -24,7 +24,8 @@ impl Machine<'_> {
         let mut watch = self.watched();
         watch.ended = self.state();
         let change = {
-            let (was, is) = (lasting(&watch.began), lasting(&watch.ended));
+            let was = lasting(&watch.began);
+            let is = lasting(&watch.ended);
             // Without any status from wpr there is nothing to compare.
             let has_changed = !was.is_empty() && !is.is_empty() && was != is;
             has_changed.then(|| described(&missing(&was, &is), &missing(&is, &was)))

@@ -1,7 +1,7 @@
 //! Declared questions.
 
 use etwkit_base::shell::quoted;
-use etwkit_engine::{Asking, question};
+use etwkit_engine::question;
 use etwkit_question as declared;
 use etwkit_question::text::Text;
 use etwkit_question::trace::TraceInfo;
@@ -21,21 +21,11 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
             .with_hint("`schema` lists them")
     })?;
     let ready = call.ready(request.trace)?;
-    // The page does not name files of this machine.
-    for option in known.options() {
-        if matches!(option.kind, declared::Kind::Files) && request.options.contains_key(option.name)
-        {
-            return Err(Problem::bad(format!(
-                "{} names files, which the page cannot",
-                option.name
-            )));
-        }
-    }
+    refuse_files(known, &request.options)?;
     let asked = known
         .read(&request.options)
         .map_err(|error| Problem::bad(error.to_string()))?;
-    let asking: &Asking = call.asking;
-    let session = ready.session(&call.shared.engine, asking)?;
+    let session = ready.session(&call.shared.engine, call.asking)?;
     let text = lines::text(TraceInfo::ask(&session)?.clock());
     let answer = asked
         .answer_for_people(&session)
@@ -46,21 +36,8 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
         let field = fields.iter().find(|field| field.name == name);
         field.map_or_else(String::new, |field| field.sentence.to_owned())
     };
-    let written = |line: &Line| text.line(&lines::with_units_of_cells(line));
-    let (mut tables, mut all) = (Vec::new(), Vec::new());
-    all.extend(answer.heading.iter().map(written));
-    for part in &answer.parts {
-        all.extend(part.head.iter().map(written));
-        // The text in place of rows is printed only if there are none, as on the command line.
-        all.extend(
-            part.instead
-                .iter()
-                .filter(|_| part.table.is_empty())
-                .map(written),
-        );
-        tables.push(table(part, &text, &sentence));
-        all.extend(part.table.total().iter().chain(&part.foot).map(written));
-    }
+    let tables = answer.parts.iter();
+    let tables = tables.map(|part| table(part, &text, &sentence)).collect();
     let path = ready.named.display().to_string();
     let command = command_line(
         &known.options(),
@@ -68,6 +45,7 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
         &request.options,
         &[path],
     );
+    let lines = lines_of(&answer, &text);
     let rows_read = answer.len() as u64;
     let source = Source {
         sql: asked.show_sql(),
@@ -77,13 +55,40 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
         not_applied: Vec::new(),
         notes: answer.notes,
     };
-    // Empty lines separate paragraphs in a terminal; the page has its own spacing.
-    all.retain(|line| !line.trim().is_empty());
     Ok(Answer {
         tables,
-        lines: all,
+        lines,
         source,
     })
+}
+
+/// Checks that no option names files: the page does not name files of this machine.
+fn refuse_files(question: &dyn declared::AnyQuestion, values: &Values) -> Result<()> {
+    for option in question.options() {
+        if matches!(option.kind, declared::Kind::Files) && values.contains_key(option.name) {
+            return Err(Problem::bad(format!(
+                "{} names files, which the page cannot",
+                option.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the lines around the tables of an answer.
+fn lines_of(answer: &declared::Answer, text: &Text) -> Vec<String> {
+    let written = |line: &Line| text.line(&lines::with_units_of_cells(line));
+    let mut all: Vec<String> = answer.heading.iter().map(written).collect();
+    for part in &answer.parts {
+        // The text in place of rows is printed only if there are none, as on the command line.
+        let instead = part.instead.iter().filter(|_| part.table.is_empty());
+        let total = part.table.total();
+        let around = part.head.iter().chain(instead);
+        all.extend(around.chain(&total).chain(&part.foot).map(written));
+    }
+    // Empty lines separate paragraphs in a terminal; the page has its own spacing.
+    all.retain(|line| !line.trim().is_empty());
+    all
 }
 
 fn table(part: &Part, text: &Text, sentence: &dyn Fn(&str) -> String) -> AnswerTable {

@@ -37,7 +37,8 @@ pub fn asked(session: &Session, sql: &str, most: usize) -> Result<Rows> {
     // whole.
     let mut answer = session.sql(sql)?;
     let schema = answer.schema().clone();
-    let (mut rows, mut texts) = (Vec::new(), 0_usize);
+    let mut rows = Vec::new();
+    let mut texts = 0_usize;
     for batch in &mut answer {
         let batch = batch?;
         for row in 0..batch.num_rows() {
@@ -68,7 +69,8 @@ pub fn asked(session: &Session, sql: &str, most: usize) -> Result<Rows> {
 
 /// Runs a query and returns all rows, as columns.
 pub(crate) fn batches(session: &Session, sql: &str) -> Result<Vec<RecordBatch>> {
-    let (mut all, mut held) = (Vec::new(), Held::default());
+    let mut all = Vec::new();
+    let mut held = Held::default();
     for batch in session.sql(sql)? {
         let batch = batch?;
         held.add(&batch)?;

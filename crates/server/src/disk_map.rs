@@ -97,17 +97,7 @@ pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAn
     let ready = call.ready(request.trace)?;
     let session = call.session(&ready)?;
     let disks = disks(&session)?;
-    let wanted = |one: &&Disk| request.disk.is_none_or(|disk| disk == one.number);
-    // By default the disk with most operations is shown, which is the first one.
-    let disk = disks
-        .iter()
-        .find(wanted)
-        .ok_or_else(|| match request.disk {
-            Some(disk) if !disks.is_empty() => {
-                Problem::not_found(format!("nothing was recorded of disk {disk}"))
-            }
-            _ => Problem::not_recorded("no disk operations were recorded"),
-        })?;
+    let disk = chosen(&disks, request.disk)?;
     // A disk whose operations have no position has an empty picture.
     let (lowest, highest) = disk.ends.unwrap_or((0, 0));
     // One byte more, so that the last position is inside a row and not at its end.
@@ -124,20 +114,9 @@ pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAn
         selected.sql()
     );
     let of_all = one_row(&session, &of_all)?;
-    let (all, with_offset) = (count_at(&of_all, 0)?, count_at(&of_all, 1)?);
-    let sql = format!(
-        // Cells are numbered row by row, so that one number identifies a cell.
-        "SELECT (t.offset_bytes - {lowest}) / {} * {} + (t.complete_ns - {}) / {} AS cell, \
-         count(*) FILTER (WHERE t.kind = 'read') AS reads, count(*) FILTER (WHERE t.kind = 'write') AS \
-         writes \
-         FROM {} t{} AND t.offset_bytes IS NOT NULL GROUP BY cell ORDER BY cell",
-        rows.width,
-        columns.count,
-        columns.range.from_ns,
-        columns.width,
-        table.name,
-        selected.sql()
-    );
+    let all = count_at(&of_all, 0)?;
+    let with_offset = count_at(&of_all, 1)?;
+    let sql = cells_sql(&columns, &rows, lowest, table, &selected);
     let found = asked(&session, &sql, MOST_CELLS as usize)?.rows;
     // Operations without a position are in no cell. They are counted so that the picture can be
     // compared with other sums.
@@ -169,6 +148,40 @@ pub(crate) fn map(call: &Call<'_>, request: &DiskMapRequest) -> Result<DiskMapAn
     })
 }
 
+/// Returns the disk with this number, by default the disk with most operations, which is the first.
+fn chosen(disks: &[Disk], number: Option<i32>) -> Result<&Disk> {
+    let wanted = |one: &&Disk| number.is_none_or(|number| number == one.number);
+    disks.iter().find(wanted).ok_or_else(|| match number {
+        Some(disk) if !disks.is_empty() => {
+            Problem::not_found(format!("nothing was recorded of disk {disk}"))
+        }
+        _ => Problem::not_recorded("no disk operations were recorded"),
+    })
+}
+
+/// Returns SQL for the cells of a picture. They are numbered row by row, so that one number
+/// identifies a cell.
+fn cells_sql(
+    columns: &Buckets,
+    rows: &Buckets,
+    lowest: i64,
+    table: &Table,
+    selected: &Selected,
+) -> String {
+    format!(
+        "SELECT (t.offset_bytes - {lowest}) / {} * {} + (t.complete_ns - {}) / {} AS cell, \
+         count(*) FILTER (WHERE t.kind = 'read') AS reads, count(*) FILTER (WHERE t.kind = 'write') AS \
+         writes \
+         FROM {} t{} AND t.offset_bytes IS NOT NULL GROUP BY cell ORDER BY cell",
+        rows.width,
+        columns.count,
+        columns.range.from_ns,
+        columns.width,
+        table.name,
+        selected.sql()
+    )
+}
+
 pub(crate) fn cell(call: &Call<'_>, request: &DiskCellRequest) -> Result<DiskCellAnswer> {
     if request.limit == 0 || request.limit > MOST_FILES {
         return Err(Problem::bad(format!(
@@ -186,7 +199,8 @@ pub(crate) fn cell(call: &Call<'_>, request: &DiskCellRequest) -> Result<DiskCel
     let sums = sums_sql(disk, range, &selected);
     let row = one_row(&session, &sums)?;
     let (files, total) = files(&session, table, &selected, request.limit)?;
-    let (reads, writes) = (count_at(&row, 0)?, count_at(&row, 1)?);
+    let reads = count_at(&row, 0)?;
+    let writes = count_at(&row, 1)?;
     let source = Source {
         not_applied: selected.not_applied,
         notes: selected.notes,

@@ -1,6 +1,6 @@
 //! Modules of processes, level by level.
 
-use etwkit_question::sql::quoted;
+use etwkit_sql::literal::quoted;
 
 use crate::api::Call;
 use crate::cells::{asked, count_at, key, sum_at, text_at, text_or_empty, whole};
@@ -44,7 +44,8 @@ pub(crate) fn modules(call: &Call<'_>, request: &ModulesRequest) -> Result<Modul
     let rows = asked(&session, &sql, request.limit as usize)?.rows;
     // Each row has the number of all: without rows there are none.
     let total = rows.first().map_or(Ok(0), |row| count_at(row, 0))?;
-    let (mut owners, mut modules) = (Vec::new(), Vec::new());
+    let mut owners = Vec::new();
+    let mut modules = Vec::new();
     for row in &rows {
         match request.of {
             None => owners.push(owner(row)?),
@@ -85,7 +86,8 @@ fn narrow(selected: &mut Selected, request: &ModulesRequest, own: &[Chip]) {
     // A module without a load time was loaded from the start, one without an unload time until the
     // end.
     if let Some(range) = request.selection.range {
-        let (a, b) = (range.from_ns, range.to_ns);
+        let a = range.from_ns;
+        let b = range.to_ns;
         selected.and(format!(
             "coalesce(t.load_ns < {b}, true) AND coalesce(t.unload_ns > {a}, true)"
         ));

@@ -187,7 +187,8 @@ impl std::fmt::Debug for Reporter {
 
 impl Progress for Reporter {
     fn extracting(&self, _: &Path) -> Extracting {
-        let (trace, shared) = (self.trace.clone(), self.shared.clone());
+        let trace = self.trace.clone();
+        let shared = self.shared.clone();
         Box::new(move |progress| {
             set_step(&trace, "extracting", Some(progress.done.clamp(0.0, 1.0)));
             if shared.ending.is_asked() {

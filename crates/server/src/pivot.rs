@@ -50,7 +50,8 @@ pub(crate) fn pivot(call: &Call<'_>, request: &PivotRequest) -> Result<PivotAnsw
     // Totals come from a query and are not added up from groups: averages and distinct counts
     // cannot be added up, and groups after the limit are missing.
     let of_all = one_row(&session, &level.total_sql())?;
-    let (rows_read, groups) = (count_at(&of_all, 0)?, count_at(&of_all, 1)?);
+    let rows_read = count_at(&of_all, 0)?;
+    let groups = count_at(&of_all, 1)?;
     let total = PivotRow {
         value: Cell::Missing(()),
         label: "all".to_owned(),

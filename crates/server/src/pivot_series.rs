@@ -91,7 +91,8 @@ pub(crate) fn pivot_series(
         chips: request.selection.chips.clone(),
     };
     let selected = select(&session, table, &selection)?;
-    let (not_applied, notes) = (selected.not_applied.clone(), selected.notes.clone());
+    let not_applied = selected.not_applied.clone();
+    let notes = selected.notes.clone();
     let question = Question::new(request, table, selected)?;
     let (mut series, rows, groups) = question.top(&session)?;
     // Without other groups, this series is omitted: an empty one would look like a value of 0.
@@ -154,7 +155,8 @@ impl Question {
             .times
             .stretch(&request.measure.column)
             .filter(|_| is_sum);
-        let (mut columns, mut call) = (vec![format!("{} AS value", shown.group())], computed);
+        let mut columns = vec![format!("{} AS value", shown.group())];
+        let mut call = computed;
         if let Some((begin, end)) = &stretch {
             selected.and(format!("t.{} IS NOT NULL", request.measure.column));
             // Everything outside of the picture is cut off before it is put into buckets.
@@ -208,7 +210,8 @@ impl Question {
              FROM ranked g{joins} WHERE g.place <= {} ORDER BY g.place",
             self.with, self.top
         );
-        let (mut rows, mut sums) = (Vec::new(), (0, 0));
+        let mut rows = Vec::new();
+        let mut sums = (0, 0);
         for row in asked(session, &sql, self.top as usize)?.rows {
             sums = (count_at(&row, 3)?, count_at(&row, 4)?);
             let mut row = split(row);
@@ -301,10 +304,12 @@ fn fill(
     question: &Question,
     series: &mut [PivotSeries],
 ) -> Result<()> {
+    // One more than the requested ones: place 0 is the sum of the others.
     let series_count = (question.top as usize).saturating_add(1);
     let most = series_count.saturating_mul(question.buckets.count as usize);
     for row in asked(session, sql, most)?.rows {
-        let (place, bucket) = (whole_at(&row, 0)?, whole_at(&row, 1)?);
+        let place = whole_at(&row, 0)?;
+        let bucket = whole_at(&row, 1)?;
         let value = row
             .get(2)
             .ok_or_else(|| Problem::lacking("the value of a bucket"))?;

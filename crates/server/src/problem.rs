@@ -154,7 +154,8 @@ impl Problem {
 /// Formats an error and its causes in one sentence, outermost first.
 #[must_use]
 pub fn said(error: &dyn std::error::Error) -> String {
-    let (mut text, mut next) = (error.to_string(), error.source());
+    let mut text = error.to_string();
+    let mut next = error.source();
     while let Some(cause) = next {
         let words = cause.to_string();
         if !text.contains(&words) {

@@ -33,7 +33,8 @@ pub(crate) fn start(call: &Call<'_>, request: &RecordRequest) -> Result<RecordAn
     Control::check(&request.profiles)
         .map_err(|failed| Problem::bad(failed.message).hinted(failed.hint))?;
     let request = request.clone();
-    let (from, to) = (RecordStep::Idle, RecordStep::Starting);
+    let from = RecordStep::Idle;
+    let to = RecordStep::Starting;
     in_background(call.shared, from, to, move |recording, _| {
         recording.start(&request);
     })
@@ -50,13 +51,15 @@ pub(crate) fn mark(call: &Call<'_>, request: &MarkRequest) -> Result<RecordAnswe
 
 /// Stops the recording, writes it and opens it.
 pub(crate) fn stop(call: &Call<'_>, _: &Nothing) -> Result<RecordAnswer> {
-    let (from, to) = (RecordStep::Recording, RecordStep::Stopping);
+    let from = RecordStep::Recording;
+    let to = RecordStep::Stopping;
     in_background(call.shared, from, to, Recording::stop)
 }
 
 /// Stops the recording and discards it.
 pub(crate) fn cancel(call: &Call<'_>, _: &Nothing) -> Result<RecordAnswer> {
-    let (from, to) = (RecordStep::Recording, RecordStep::Cancelling);
+    let from = RecordStep::Recording;
+    let to = RecordStep::Cancelling;
     in_background(call.shared, from, to, |recording, _| recording.cancel())
 }
 

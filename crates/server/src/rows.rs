@@ -1,6 +1,7 @@
 //! Rows of tables.
 
 use etwkit_sql::Session;
+use etwkit_trace::table::Table;
 
 use crate::api::Call;
 use crate::cells::{asked, count_at, key, one_row};
@@ -22,36 +23,20 @@ pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer>
         )));
     }
     let table = tables::table(&request.table)?;
-    // Frames are for groups only: a row has its whole stack next to it.
-    let mut shown: Vec<Shown> = tables::columns(table)
-        .into_iter()
-        .filter(|one| !one.is_frames())
-        .collect();
-    if !request.columns.is_empty() {
-        let named = request
-            .columns
-            .iter()
-            .map(|name| tables::column(table, name));
-        shown = named.collect::<Result<_>>()?;
-    }
+    let shown = shown(table, request)?;
     let ready = call.ready(request.trace)?;
     let session = call.session(&ready)?;
     let selected = select(&session, table, &request.selection)?;
-    let (mut values, mut joins) = (Vec::new(), String::new());
+    let mut values = Vec::new();
+    let mut joins = String::new();
     for (number, column) in shown.iter().enumerate() {
         let (value, join) = column.label(&column.group(), number);
         values.push(format!("{value} AS \"{}\"", column.name));
         joins.push_str(&join);
     }
-    let mut order = String::new();
-    if let Some(sort) = &request.sort {
-        let column = tables::column(table, &sort.by)?;
-        // With a join of its own, since rows may be sorted by a column that is not shown.
-        let (value, join) = column.label(&column.group(), shown.len());
-        joins.push_str(&join);
-        let direction = if sort.descending { "DESC" } else { "ASC" };
-        order = format!(" ORDER BY {value} {direction} NULLS LAST");
-    }
+    // With a join of its own, since rows may be sorted by a column that is not shown.
+    let (order, join) = order(table, request, shown.len())?;
+    joins.push_str(&join);
     let sql = format!(
         "SELECT {} FROM {} t{joins}{}{order} LIMIT {} OFFSET {}",
         values.join(", "),
@@ -77,6 +62,29 @@ pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer>
         total,
         source,
     })
+}
+
+/// Returns the columns that are chosen, or all.
+fn shown(table: &'static Table, request: &RowsRequest) -> Result<Vec<Shown>> {
+    if request.columns.is_empty() {
+        // Frames are for groups only: a row has its whole stack next to it.
+        let all = tables::columns(table).into_iter();
+        return Ok(all.filter(|one| !one.is_frames()).collect());
+    }
+    let named = request.columns.iter();
+    named.map(|name| tables::column(table, name)).collect()
+}
+
+/// Returns the ORDER BY of a request, and the join that it needs, with this number.
+fn order(table: &'static Table, request: &RowsRequest, join: usize) -> Result<(String, String)> {
+    let Some(sort) = &request.sort else {
+        return Ok((String::new(), String::new()));
+    };
+    let column = tables::column(table, &sort.by)?;
+    let (value, join) = column.label(&column.group(), join);
+    let direction = if sort.descending { "DESC" } else { "ASC" };
+    let order = format!(" ORDER BY {value} {direction} NULLS LAST");
+    Ok((order, join))
 }
 
 /// Names stacks by their innermost frames.

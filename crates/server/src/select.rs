@@ -1,8 +1,8 @@
 //! Translation of selections to SQL conditions. Names of columns come from declarations, never from
 //! requests. Values become literals.
 
-use etwkit_question::sql::quoted;
 use etwkit_sql::Session;
+use etwkit_sql::literal::quoted;
 use etwkit_trace::table::{Kind, Table};
 
 use crate::cells::{self, whole};
@@ -102,52 +102,19 @@ impl Selected {
 /// Returns the condition of a chip; `None` if the table has no column to compare.
 fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Option<String>> {
     let has = |name: &str| table.column(name).is_some();
-    let is_in = |column: &str, values: &[String]| {
-        if values.is_empty() {
-            "false".to_owned()
-        } else {
-            format!("{column} IN ({})", values.join(", "))
-        }
-    };
-    let texts = || {
-        chip.values
-            .iter()
-            .map(|value| quoted(value))
-            .collect::<Vec<_>>()
-    };
+    let values = &chip.values;
     Ok(match chip.field {
-        Field::Process | Field::ProcessName => {
-            let keys = match chip.field {
-                Field::Process => keys(&chip.values)?,
-                _ => processes(session, &chip.values)?,
-            };
-            let keys: Vec<String> = keys.iter().map(i32::to_string).collect();
-            if has("process_key") {
-                Some(is_in("t.process_key", &keys))
-            } else if has("thread_key") && !keys.is_empty() {
-                // A table that only has threads is restricted by the threads of the processes.
-                let of = is_in("process_key", &keys);
-                Some(format!(
-                    "t.thread_key IN (SELECT thread_key FROM thread WHERE {of})"
-                ))
-            } else {
-                // An empty list of processes lets no row through.
-                has("thread_key").then(|| "false".to_owned())
-            }
+        Field::Process => of_processes(table, &keys(values)?),
+        Field::ProcessName => of_processes(table, &processes(session, values)?),
+        Field::Thread if has("thread_key") => Some(is_in("t.thread_key", &numbers(values)?)),
+        Field::Core if has("cpu") => Some(is_in("t.cpu", &numbers(values)?)),
+        Field::Tag if has("stack_id") => {
+            Some(is_in("stack_tag(t.stack_id, 'default')", &texts(values)))
         }
-        Field::Thread if has("thread_key") => {
-            let keys: Vec<String> = keys(&chip.values)?.iter().map(i32::to_string).collect();
-            Some(is_in("t.thread_key", &keys))
-        }
-        Field::Core if has("cpu") => {
-            let keys: Vec<String> = keys(&chip.values)?.iter().map(i32::to_string).collect();
-            Some(is_in("t.cpu", &keys))
-        }
-        Field::Tag if has("stack_id") => Some(is_in("stack_tag(t.stack_id, 'default')", &texts())),
-        Field::Tag if has("tag") => Some(is_in("t.tag", &texts())),
+        Field::Tag if has("tag") => Some(is_in("t.tag", &texts(values))),
         Field::File if has("path") => {
             // Names of files on Windows are compared regardless of case.
-            let lower: Vec<String> = texts()
+            let lower: Vec<String> = texts(values)
                 .iter()
                 .map(|value| format!("lower({value})"))
                 .collect();
@@ -156,16 +123,52 @@ fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Op
         Field::Module if has("stack_id") => {
             // Frames are written as module!method, or module+offset without a name: both belong to
             // the module.
-            let patterns = chip.values.iter().map(|value| literal(value));
+            let patterns = values.iter().map(|value| literal(value));
             Some(contains(
                 patterns.map(|module| format!("{module}!*;{module}+*")),
             ))
         }
         Field::Method if has("stack_id") => {
-            Some(contains(chip.values.iter().map(|value| literal(value))))
+            Some(contains(values.iter().map(|value| literal(value))))
         }
         _ => None,
     })
+}
+
+/// Returns the condition that a row is of one of these processes.
+fn of_processes(table: &Table, keys: &[i32]) -> Option<String> {
+    let has = |name: &str| table.column(name).is_some();
+    let keys: Vec<String> = keys.iter().map(i32::to_string).collect();
+    if has("process_key") {
+        return Some(is_in("t.process_key", &keys));
+    }
+    if !has("thread_key") {
+        return None;
+    }
+    // An empty list of processes lets no row through.
+    if keys.is_empty() {
+        return Some("false".to_owned());
+    }
+    // A table that only has threads is restricted by the threads of the processes.
+    let of = is_in("process_key", &keys);
+    Some(format!(
+        "t.thread_key IN (SELECT thread_key FROM thread WHERE {of})"
+    ))
+}
+
+fn is_in(column: &str, values: &[String]) -> String {
+    if values.is_empty() {
+        return "false".to_owned();
+    }
+    format!("{column} IN ({})", values.join(", "))
+}
+
+fn texts(values: &[String]) -> Vec<String> {
+    values.iter().map(|value| quoted(value)).collect()
+}
+
+fn numbers(values: &[String]) -> Result<Vec<String>> {
+    Ok(keys(values)?.iter().map(i32::to_string).collect())
 }
 
 /// Returns the condition that one frame matches one of these patterns.

@@ -38,10 +38,8 @@ pub(crate) fn columns(table: &'static Table) -> Vec<Shown> {
     };
     let mut all: Vec<Shown> = table.columns.iter().map(shown).collect();
     for column in table.columns {
-        let (process, thread) = (
-            column.name.strip_suffix("process_key"),
-            column.name.strip_suffix("thread_key"),
-        );
+        let process = column.name.strip_suffix("process_key");
+        let thread = column.name.strip_suffix("thread_key");
         // Keys mean nothing to people, so each column of keys adds a column with names.
         let joined = match (process, thread, column.name.strip_suffix("stack_id")) {
             (Some(front), _, _) => vec![(format!("{front}process"), How::Process(column))],
@@ -176,7 +174,8 @@ impl Shown {
     /// Returns the label of a value and the joins that it needs, for the expression of the value
     /// and a number that makes the names of joins unique.
     pub(crate) fn label(&self, value: &str, number: usize) -> (String, String) {
-        let (process, thread) = (format!("p{number}"), format!("h{number}"));
+        let process = format!("p{number}");
+        let thread = format!("h{number}");
         match self.how {
             How::Process(_) => (
                 named(&process),

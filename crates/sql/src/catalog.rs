@@ -236,7 +236,8 @@ impl Tables {
     fn topics(&self) -> Result<MemTable> {
         let schema = schema_of(TopicInfo::TABLE, self.has_trace_id());
         let mut rows = <TopicInfo as Row>::Columns::default();
-        let (mut ids, mut runs) = (Vec::new(), Vec::new());
+        let mut ids = Vec::new();
+        let mut runs = Vec::new();
         for (id, source) in (0..).zip(self.sources.iter()) {
             let Some(manifest) = source.manifest() else {
                 continue;

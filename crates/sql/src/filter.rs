@@ -20,7 +20,8 @@ impl Pattern {
     /// of both lengths.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
-        let (mut pattern, mut text) = (self.0.chars(), text.chars());
+        let mut pattern = self.0.chars();
+        let mut text = text.chars();
         // The position to resume at if the text after the last star does not match.
         let mut retry = None;
         loop {

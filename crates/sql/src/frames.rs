@@ -258,7 +258,8 @@ impl TraceFrames {
         let Some(frame) = at(&self.frames, frame_id) else {
             return;
         };
-        let (module, method) = (self.module(frame_id), self.method(frame_id));
+        let module = self.module(frame_id);
+        let method = self.method(frame_id);
         // Writing into text does not fail.
         let _ = match (module, method) {
             (_, Some(method)) => write!(out, "{}!{method}", module.unwrap_or("?")),

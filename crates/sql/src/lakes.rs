@@ -88,7 +88,8 @@ impl OfLake<'_> {
     /// Returns the files of a table; `None` if no run has rows of it.
     fn table(self, table: &Table) -> Result<Option<LakeTable>> {
         let mut numbers = Numbers::new();
-        let (mut ids, mut rows) = (Vec::new(), 0_u64);
+        let mut ids = Vec::new();
+        let mut rows = 0_u64;
         for (number, LakeRun { run, .. }) in &self.runs {
             let of_run = run.rows(table.name);
             if of_run > 0 {
@@ -266,7 +267,8 @@ fn number_of(numbers: &Arc<Numbers>) -> Scalar {
         types,
         move |columns| {
             let [runs, generations] = arguments(columns)?;
-            let (runs, generations) = (integers(runs)?, integers(generations)?);
+            let runs = integers(runs)?;
+            let generations = integers(generations)?;
             Ok(Arc::new(numbered_rows(&numbers, runs, generations)) as ArrayRef)
         },
     )

@@ -25,6 +25,7 @@ mod hints;
 mod lakes;
 pub mod library;
 mod limits;
+pub mod literal;
 pub mod nt_status;
 mod once;
 mod one_row;

@@ -9,6 +9,9 @@
 
 use std::borrow::Cow;
 
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
+
 use crate::parameters;
 use crate::parameters::{Parameter, Values};
 use crate::{Error, Result};
@@ -199,23 +202,8 @@ impl Query {
             let Some(text) = given.map(|given| given.text.as_str()).or(param.default) else {
                 continue;
             };
-            let wrong = |expected, found: &str| Error::Parameter {
-                expected,
-                found: found.to_owned(),
-                question: self.name.to_string(),
-            };
-            let kind = given
-                .and_then(|given| given.kind.clone())
-                .or_else(|| parameters::kind(param.kind));
-            let Some(kind) = kind else {
-                return Err(wrong(
-                    format!("{} as one of the types text, int, float, bool", param.name),
-                    param.kind,
-                ));
-            };
-            let words = parameters::type_in_words(&kind);
-            let value = parameters::value(text, Some(&kind))
-                .ok_or_else(|| wrong(format!("{} as {words}", param.name), text))?;
+            let kind = given.and_then(|given| given.kind.clone());
+            let value = self.typed(&param, text, kind)?;
             values.typed.push((param.name.to_owned(), value));
         }
         // If one is given twice, the last one counts, as for declared parameters.
@@ -225,6 +213,24 @@ impl Query {
             }
         }
         Ok(values)
+    }
+
+    /// Returns a value in the type that is given, or in the declared one.
+    fn typed(&self, param: &Param<'_>, text: &str, given: Option<DataType>) -> Result<ScalarValue> {
+        let wrong = |expected, found: &str| Error::Parameter {
+            expected,
+            found: found.to_owned(),
+            question: self.name.to_string(),
+        };
+        let Some(kind) = given.or_else(|| parameters::kind(param.kind)) else {
+            return Err(wrong(
+                format!("{} as one of the types text, int, float, bool", param.name),
+                param.kind,
+            ));
+        };
+        let words = parameters::type_in_words(&kind);
+        parameters::value(text, Some(&kind))
+            .ok_or_else(|| wrong(format!("{} as {words}", param.name), text))
     }
 }
 

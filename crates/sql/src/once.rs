@@ -127,7 +127,8 @@ fn is_part(node: &LogicalPlan, parts: &HashSet<String>) -> datafusion::error::Re
 
 /// Returns the rows of an answer, unless they take more memory than `most`.
 fn kept(answer: Answer, most: usize) -> Result<Option<Vec<RecordBatch>>> {
-    let (mut rows, mut bytes) = (Vec::new(), 0_usize);
+    let mut rows = Vec::new();
+    let mut bytes = 0_usize;
     for batch in answer {
         let batch = batch?;
         bytes = bytes.saturating_add(batch.get_array_memory_size());

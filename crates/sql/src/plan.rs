@@ -25,7 +25,8 @@ pub(crate) fn names_word(sql: &str, name: &str) -> bool {
     // An underscore belongs to names: `process` is not a word of `process_key`.
     let is_apart = |c: Option<char>| c.is_none_or(|c| c != '_' && !c.is_alphanumeric());
     sql.match_indices(name).any(|(at, found)| {
-        let (before, behind) = (sql.get(..at), sql.get(at + found.len()..));
+        let before = sql.get(..at);
+        let behind = sql.get(at + found.len()..);
         is_apart(before.and_then(|text| text.chars().next_back()))
             && is_apart(behind.and_then(|text| text.chars().next()))
     })

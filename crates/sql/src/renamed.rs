@@ -83,7 +83,8 @@ impl TableProvider for RenamedProcesses {
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let schema = self.schema();
-        let (name, command_line) = (schema.index_of(NAME)?, schema.index_of(COMMAND_LINE)?);
+        let name = schema.index_of(NAME)?;
+        let command_line = schema.index_of(COMMAND_LINE)?;
         let wanted = projection
             .cloned()
             .unwrap_or_else(|| (0..schema.fields().len()).collect());

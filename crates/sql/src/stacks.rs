@@ -242,7 +242,8 @@ impl PartitionStream for Part {
 
     fn execute(&self, _context: Arc<TaskContext>) -> SendableRecordBatchStream {
         let part = self.clone();
-        let (mut next, mut seen) = (0, Seen::default());
+        let mut next = 0;
+        let mut seen = Seen::default();
         let batches = std::iter::from_fn(move || {
             (next < part.stacks.len()).then(|| part.batch(&mut next, &mut seen))
         });
@@ -282,7 +283,9 @@ impl Seen {
 impl Part {
     /// Returns the next stacks, until a batch is full.
     fn batch(&self, next: &mut usize, seen: &mut Seen) -> Result<RecordBatch> {
-        let (mut rows, mut stacks, mut columns) = (0, Int32Builder::new(), Columns::default());
+        let mut rows = 0;
+        let mut stacks = Int32Builder::new();
+        let mut columns = Columns::default();
         let trace = self.frames.trace(self.ids.0);
         // Stacks are never cut between batches, so the limits may be passed by one stack.
         while rows < BATCH_ROWS && columns.text_bytes < BATCH_BYTES && *next < self.stacks.len() {

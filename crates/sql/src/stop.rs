@@ -144,7 +144,8 @@ impl ExecutionPlan for Watched {
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
         let rows = self.input.execute(partition, context.clone())?;
-        let (schema, limits) = (rows.schema(), self.limits.clone());
+        let schema = rows.schema();
+        let limits = self.limits.clone();
         let together = context.session_config().batch_size();
         let wanted = rows.map(move |batch| {
             limits.stop.check()?;

@@ -156,7 +156,8 @@ const fn keeps(kind: JoinType) -> (bool, bool) {
 }
 
 fn check_join(join: &Join, facts: &Facts<'_>) -> Result<()> {
-    let (left, right) = (&*join.left, &*join.right);
+    let left = &*join.left;
+    let right = &*join.right;
     // Before the optimizer has run, the planner leaves equations of ON in the filter; only USING
     // fills the list of keys. Equations of a WHERE above pair rows just as well.
     let mut pairs: Vec<(&Expr, &Expr)> = join.on.iter().map(|(a, b)| (a, b)).collect();
@@ -410,7 +411,8 @@ fn trace_of<'p>(plan: &'p LogicalPlan, facts: &Facts<'p>) -> Option<(Origin, &'p
         LogicalPlan::Sort(sort) => trace_of(&sort.input, facts),
         LogicalPlan::Limit(limit) => trace_of(&limit.input, facts),
         LogicalPlan::Join(join) => {
-            let (left, right) = (trace_of(&join.left, facts), trace_of(&join.right, facts));
+            let left = trace_of(&join.left, facts);
+            let right = trace_of(&join.right, facts);
             let is_with_trace = join.on.iter().any(|(a, b)| {
                 facts.identify_both(&(origin_of(a, &join.left), origin_of(b, &join.right)))
             });

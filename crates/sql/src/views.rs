@@ -24,12 +24,11 @@ const OF_SESSION: [Column; 4] = [
 )]
 // Combined here, so that a new column of the table in files is also a column in the session.
 static OF_EXTRACT: [Column; OF_SESSION.len() + ExtractInfo::TABLE.columns.len()] = {
-    let (mut all, mut at) = (
-        [RUN_ID; OF_SESSION.len() + ExtractInfo::TABLE.columns.len()],
-        0,
-    );
+    let mut all = [RUN_ID; OF_SESSION.len() + ExtractInfo::TABLE.columns.len()];
+    let mut at = 0;
     while at < all.len() {
-        let (own, of_extract) = (OF_SESSION.len(), ExtractInfo::TABLE.columns);
+        let own = OF_SESSION.len();
+        let of_extract = ExtractInfo::TABLE.columns;
         all[at] = if at < own {
             OF_SESSION[at]
         } else {

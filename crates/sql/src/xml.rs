@@ -59,7 +59,8 @@ impl FileError {
         found: &str,
         hint: &'static str,
     ) -> Self {
-        let (expected, found) = (expected.to_owned(), found.to_owned());
+        let expected = expected.to_owned();
+        let found = found.to_owned();
         Self {
             file: file.to_owned(),
             line,
@@ -198,7 +199,8 @@ impl<'s> Source<'s> {
         let mut nodes = Nodes::new(self.file, &self.text);
         let mut open = vec![Element::default()];
         // Elements in each other that are left out.
-        let (mut skipped, mut elements) = (0_usize, 0_usize);
+        let mut skipped = 0_usize;
+        let mut elements = 0_usize;
         while let Some(node) = nodes.next(warnings) {
             match node {
                 Node::Close if skipped > 0 => skipped -= 1,

@@ -139,7 +139,8 @@ impl Reader {
         // `m` marks an address that several functions share.
         let rest = rest.strip_prefix("m ").unwrap_or(rest);
         let mut parts = rest.splitn(4, ' ');
-        let (start, len) = (hex(parts.next()?)?, hex(parts.next()?)?);
+        let start = hex(parts.next()?)?;
+        let len = hex(parts.next()?)?;
         // The size of the parameters is before the name.
         let name = parts.nth(1)?;
         // A function without bytes contains no address.
@@ -160,7 +161,10 @@ impl Reader {
     fn inline(&mut self, rest: &str) -> Option<()> {
         let mut parts = rest.split_ascii_whitespace();
         let mut next = || parts.next()?.parse().ok();
-        let (depth, line, file, origin) = (next()?, next()?, next()?, next()?);
+        let depth = next()?;
+        let line = next()?;
+        let file = next()?;
+        let origin = next()?;
         let depth = usize::try_from(depth)
             .ok()
             .filter(|depth| *depth + 1 < MAX_DEPTH)?;
@@ -181,8 +185,10 @@ impl Reader {
 
     fn source(&mut self, text: &str) -> Option<()> {
         let mut parts = text.split_ascii_whitespace();
-        let (start, len) = (hex(parts.next()?)?, hex(parts.next()?)?);
-        let (line, file) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        let start = hex(parts.next()?)?;
+        let len = hex(parts.next()?)?;
+        let line = parts.next()?.parse().ok()?;
+        let file = parts.next()?.parse().ok()?;
         self.lines.push(LineRange {
             start,
             end: start.saturating_add(len),
@@ -193,25 +199,17 @@ impl Reader {
     }
 
     fn end_function(&mut self) {
-        let (mut lines, mut inlines) = (
-            std::mem::take(&mut self.lines),
-            std::mem::take(&mut self.inlines),
-        );
+        let mut lines = std::mem::take(&mut self.lines);
+        let mut inlines = std::mem::take(&mut self.inlines);
         let Some(mut function) = self.open.take() else {
             return;
         };
         lines.sort_by_key(|line| line.start);
         inlines.sort_by_key(|inline| (inline.start, inline.depth));
         let end = function.start.saturating_add(function.len);
-        let mut offsets: Vec<u32> = lines
-            .iter()
-            .flat_map(|line| [line.start, line.end])
-            .collect();
-        offsets.extend(inlines.iter().flat_map(|inline| [inline.start, inline.end]));
-        offsets.retain(|at| (function.start..end).contains(at));
-        offsets.sort_unstable();
-        offsets.dedup();
-        let (mut lines, mut inlines) = (lines.iter().peekable(), inlines.iter().peekable());
+        let offsets = offsets(&lines, &inlines, function.start..end);
+        let mut lines = lines.iter().peekable();
+        let mut inlines = inlines.iter().peekable();
         let mut line = None;
         let mut open: Vec<Option<Inline>> = Vec::new();
         let mut rows: Vec<(u32, Vec<Frame>)> = Vec::new();
@@ -249,7 +247,8 @@ impl Reader {
     /// line itself.
     fn frames(&self, calls: impl Iterator<Item = Inline>, line: Option<&LineRange>) -> Vec<Frame> {
         let file = |number: u32| self.files.get(&number).copied();
-        let (mut frames, mut name) = (Vec::new(), 0);
+        let mut frames = Vec::new();
+        let mut name = 0;
         for call in calls {
             let Some(origin) = self.origins.get(&call.origin) else {
                 break;
@@ -277,6 +276,17 @@ fn numbered(text: &str) -> Option<(u32, &str)> {
 
 fn hex(text: &str) -> Option<u32> {
     u32::from_str_radix(text, 16).ok()
+}
+
+/// Returns the addresses in a function at which a line or a call starts or ends.
+fn offsets(lines: &[LineRange], inlines: &[Inline], function: std::ops::Range<u32>) -> Vec<u32> {
+    let of_lines = lines.iter().flat_map(|line| [line.start, line.end]);
+    let of_inlines = inlines.iter().flat_map(|inline| [inline.start, inline.end]);
+    let mut offsets: Vec<u32> = of_lines.chain(of_inlines).collect();
+    offsets.retain(|at| function.contains(at));
+    offsets.sort_unstable();
+    offsets.dedup();
+    offsets
 }
 
 #[cfg(test)]

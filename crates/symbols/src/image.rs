@@ -128,7 +128,9 @@ impl Image {
             return Err(not_an_image(&header));
         }
         let number = |offset| u16_at(&header, offset).ok_or_else(|| cut_off(at));
-        let (sections, optional_len) = (number(6)?, number(20)?);
+        // The size of the optional header depends on the number of its data directories.
+        let sections = number(6)?;
+        let optional_len = number(20)?;
         let optional = piece(
             &mut file,
             at + 24,
@@ -180,10 +182,8 @@ fn debug_directory(optional: &[u8]) -> Option<(u32, u32)> {
         96
     };
     let count = u32_at(optional, directories - 4)?;
-    let (rva, len) = (
-        u32_at(optional, directories + 48)?,
-        u32_at(optional, directories + 52)?,
-    );
+    let rva = u32_at(optional, directories + 48)?;
+    let len = u32_at(optional, directories + 52)?;
     // If the header lists fewer directories, other data is at this position.
     (count > 6 && rva != 0).then_some((rva, len))
 }
@@ -192,6 +192,7 @@ fn debug_directory(optional: &[u8]) -> Option<(u32, u32)> {
 fn offset_of(rva: u32, sections: &[u8]) -> Option<u64> {
     sections.as_chunks::<40>().0.iter().find_map(|section| {
         let inside = rva.checked_sub(u32_at(section, 12)?)?;
+        // Compared with the size in the file: the rest of a section exists only in memory.
         (inside < u32_at(section, 16)?)
             .then_some(u64::from(u32_at(section, 20)?) + u64::from(inside))
     })

@@ -123,10 +123,8 @@ fn parse(text: &str, path: &Path, nearest: Nearest) -> anyhow::Result<Vec<Settin
         let (name, value) = line
             .split_once('=')
             .map_or((line, None), |(name, value)| (name, Some(value)));
-        let (name, value) = (
-            name.trim().trim_start_matches("--"),
-            value.map(|value| value.trim().to_owned()),
-        );
+        let name = name.trim().trim_start_matches("--");
+        let value = value.map(|value| value.trim().to_owned());
         settings.push(
             setting(name, value, nearest).map_err(|(problem, hint)| Advised {
                 message: format!("{}, line {number}: {problem}", path.display()),
@@ -245,7 +243,8 @@ fn meant<'c, 'w>(
     root: &'c Command,
     words: impl Iterator<Item = &'w std::borrow::Cow<'w, str>>,
 ) -> Option<(&'c Command, usize)> {
-    let (mut command, mut named) = (root, 0);
+    let mut command = root;
+    let mut named = 0;
     for (count, word) in (1..).zip(words) {
         if let Some(sub) = command.find_subcommand(&**word) {
             (command, named) = (sub, count);

@@ -115,7 +115,8 @@ impl Attributor {
                     first(&PROCESS_FIELDS),
                 )
             });
-        let (thread, process) = (*thread, *process);
+        let thread = *thread;
+        let process = *process;
         if thread.is_none() && process.is_none() {
             return Ids::default();
         }

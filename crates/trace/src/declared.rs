@@ -75,7 +75,8 @@ impl Wanted {
     pub(crate) const fn of(mut by: &[&[Events]]) -> Self {
         // Loops over shrinking slices, here and in `includes_type`: iterators cannot run in
         // constant evaluation.
-        let (mut kinds, mut bit) = ([0; KINDS], 1u8);
+        let mut kinds = [0; KINDS];
+        let mut bit = 1u8;
         while let [first, rest @ ..] = by {
             let mut left = *first;
             while let [events, others @ ..] = left {

@@ -336,7 +336,8 @@ impl DirectoryBuilder {
         ) {
             return;
         }
-        let (payload, pointer_size) = (event.payload(), event.pointer_size());
+        let payload = event.payload();
+        let pointer_size = event.pointer_size();
         let Some(key) = stack::key(payload, 0, pointer_size) else {
             return;
         };

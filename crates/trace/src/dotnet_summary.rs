@@ -99,11 +99,10 @@ impl DotnetSummary {
             return;
         };
         // Events of providers always have both IDs in the header, so the defaults never show.
-        let (pid, tid) = (
-            event.process_id().unwrap_or(u32::MAX),
-            event.thread_id().unwrap_or(u32::MAX),
-        );
-        let (payload, version) = (event.payload(), event.version() as u8);
+        let pid = event.process_id().unwrap_or(u32::MAX);
+        let tid = event.thread_id().unwrap_or(u32::MAX);
+        let payload = event.payload();
+        let version = event.version() as u8;
         match (origin, event.descriptor().id) {
             (Origin::Runtime, id::EXCEPTION) => {
                 if let Some(thrown) = Exception::parse(payload, event.pointer_size()) {
@@ -216,10 +215,8 @@ impl DotnetSummary {
     }
 
     fn names_module(&mut self, pid: u32, time: i64, module: &Module) {
-        let (path, pdb) = (
-            self.texts.intern(&module.il_path),
-            module.pdb.clone().map(Arc::new),
-        );
+        let path = self.texts.intern(&module.il_path);
+        let pdb = module.pdb.clone().map(Arc::new);
         self.runtime_modules
             .add(pid, module.module_id, RuntimeModule { time, path, pdb });
     }

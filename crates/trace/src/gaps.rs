@@ -123,7 +123,8 @@ pub const IMPLAUSIBLE_JUMP: u64 = 1 << 20;
 
 impl<'s> File<'s> {
     fn new(file: &'s TraceFile, times: &'s FileTimes, losses: &[u64]) -> Self {
-        let (header, buffers) = (file.header(), file.buffers());
+        let header = file.header();
+        let buffers = file.buffers();
         let is_buffer = |offset: &u64| buffers.binary_search_by_key(offset, |b| b.offset).is_ok();
         let (damaged, skipped): (Vec<u64>, Vec<u64>) = losses.iter().copied().partition(is_buffer);
         // A merge renumbers the remaining buffers, and an appended session starts to count anew:

@@ -104,7 +104,8 @@ impl Mentions {
     }
 
     fn thread_zero(&mut self, hook: Hook, event: &RawEvent<'_>) {
-        let (payload, pointer_size) = (event.payload(), event.pointer_size());
+        let payload = event.payload();
+        let pointer_size = event.pointer_size();
         let tid = match (hook.group, hook.opcode) {
             (group::PERFINFO, sample::opcode::SAMPLE) => {
                 Sample::parse(payload, pointer_size).map(|s| s.tid)

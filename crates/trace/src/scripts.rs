@@ -72,7 +72,8 @@ impl Scripts {
         let mut texts = Interner::default();
         for ((pid, id), (time, url)) in &self.sources {
             let path = texts.intern(url);
-            let (time, pdb) = (*time, None);
+            let time = *time;
+            let pdb = None;
             modules.add(*pid, id | SCRIPT, RuntimeModule { time, path, pdb });
         }
         let none = texts.intern("");

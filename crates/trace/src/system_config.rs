@@ -216,7 +216,8 @@ impl SystemConfig {
         );
         put("pnp_devices", json!(self.pnp_devices));
         if let Some(p) = &self.platform {
-            let (date, version) = (&p.bios_date, &p.bios_version);
+            let date = &p.bios_date;
+            let version = &p.bios_version;
             put(
                 "platform",
                 json!({ "manufacturer": p.manufacturer, "product": p.product, "bios_date": date, "bios_version": version }),

@@ -9,7 +9,8 @@ use crate::table::{ABOUT, DERIVED, Row, Table, Trace};
 
 /// Number of tables that importers fill.
 const COUNT: usize = {
-    let (mut count, mut left) = (0, IMPORTERS);
+    let mut count = 0;
+    let mut left = IMPORTERS;
     while let [first, rest @ ..] = left {
         count += first.tables.len();
         left = rest;
@@ -22,7 +23,9 @@ const COUNT: usize = {
     reason = "done when this is compiled: what is outside does not compile"
 )]
 static ALL: [&Table; COUNT] = {
-    let (mut all, mut at, mut left) = ([Trace::TABLE; COUNT], 0, IMPORTERS);
+    let mut all = [Trace::TABLE; COUNT];
+    let mut at = 0;
+    let mut left = IMPORTERS;
     while let [first, rest @ ..] = left {
         let mut tables = first.tables;
         while let [filled, others @ ..] = tables {

@@ -98,7 +98,8 @@ fn root(root: &ChainRow) -> String {
             format!("{}, which ran {}{ready}", root.who(GAP), time(root.run_ns))
         }
         "disk_io" => {
-            let (operation, file) = (root.operation.as_deref(), root.object.as_deref());
+            let operation = root.operation.as_deref();
+            let file = root.object.as_deref();
             let length = root
                 .start_ns
                 .zip(root.readied_ns)

@@ -177,28 +177,8 @@ impl<'s> Findings<'s> {
         let process = whole(first, "process_key")
             .and_then(|key| self.processes.get(&key))
             .cloned();
-        let cost_ns = (!rule.is_note).then(|| {
-            // Costs of several victims may overlap in time, so they are not added up: without a total from
-            // the rule, the largest one is a lower bound that is certain.
-            let costliest = rows.iter().filter_map(|row| whole(row, "cost_ns")).max();
-            // A rule whose rows have no cost found something that took no time.
-            whole(first, "total_ns").or(costliest).unwrap_or(0)
-        });
-        let mut values = first.clone();
-        let mut put = |name: &str, value: AnyValue| {
-            // A column of the rule takes precedence over a value that is derived here.
-            values.entry(name.to_owned()).or_insert(value);
-        };
-        put("victim", AnyValue::Text(self.victim(rows)));
-        put("pid", process.as_ref().map(|process| process.pid).into());
-        put(
-            "process",
-            process
-                .as_ref()
-                .and_then(|process| process.name.clone())
-                .map_or(AnyValue::Missing, AnyValue::Text),
-        );
-        put("total_ns", cost_ns.into());
+        let cost_ns = (!rule.is_note).then(|| total(rows));
+        let values = self.values(rows, process.as_ref(), cost_ns);
         let value = |name: &str| values.get(name);
         // Sentences get names as they are, command lines get them as patterns.
         let words: AnyRow = values
@@ -211,13 +191,9 @@ impl<'s> Findings<'s> {
             missing @ Some(AnyValue::Missing) => missing,
             _ => of_all.get(name),
         };
-        let mut evidence = Vec::new();
-        for one in &rule.evidence {
-            if self.has_rows(one, rows)? {
-                evidence.extend(line(&one.template, |name| of_all.get(name)));
-            }
-        }
-        let (thread_key, stack_id) = (whole(first, "thread_key"), whole(first, "stack_id"));
+        let evidence = self.evidence(rule, rows, &of_all)?;
+        let thread_key = whole(first, "thread_key");
+        let stack_id = whole(first, "stack_id");
         let (tid, stack) = self.details(thread_key, stack_id)?;
         let each = |name: &'static str| rows.iter().filter_map(move |row| whole(row, name));
         Ok(FindingRow {
@@ -255,6 +231,33 @@ impl<'s> Findings<'s> {
             fix: fill(&rule.fix, value),
             not_proved: rule.not_proved.clone(),
         })
+    }
+
+    /// Returns the values of the costliest row, and the ones that are derived from all rows.
+    fn values(&self, rows: &[AnyRow], process: Option<&Named>, cost_ns: Option<i64>) -> AnyRow {
+        let mut values = rows.first().map_or_else(AnyRow::new, Clone::clone);
+        let name = process.and_then(|process| process.name.clone());
+        for (column, value) in [
+            ("victim", AnyValue::Text(self.victim(rows))),
+            ("pid", process.map(|process| process.pid).into()),
+            ("process", name.map_or(AnyValue::Missing, AnyValue::Text)),
+            ("total_ns", cost_ns.into()),
+        ] {
+            // A column of the rule takes precedence over a value that is derived here.
+            values.entry(column.to_owned()).or_insert(value);
+        }
+        values
+    }
+
+    /// Returns the command lines that show rows of the finding.
+    fn evidence(&mut self, rule: &Rule, rows: &[AnyRow], values: &AnyRow) -> Result<Vec<String>> {
+        let mut evidence = Vec::new();
+        for one in &rule.evidence {
+            if self.has_rows(one, rows)? {
+                evidence.extend(line(&one.template, |name| values.get(name)));
+            }
+        }
+        Ok(evidence)
     }
 
     /// Returns `true` if the table that a line of evidence shows has rows of one of the victims; of a
@@ -413,6 +416,16 @@ pub(super) fn number(findings: &mut [FindingRow]) {
             .explained_by
             .and_then(|cause| numbers.get(&cause).copied());
     }
+}
+
+/// The cost to all victims.
+fn total(rows: &[AnyRow]) -> i64 {
+    let of_rule = rows.first().and_then(|row| whole(row, "total_ns"));
+    // Costs of several victims may overlap in time, so they are not added up: without a total from the
+    // rule, the largest one is a lower bound that is certain.
+    let costliest = rows.iter().filter_map(|row| whole(row, "cost_ns")).max();
+    // A rule whose rows have no cost found something that took no time.
+    of_rule.or(costliest).unwrap_or(0)
 }
 
 /// A value that is used as a pattern: `;`, which would start a second pattern, becomes `?`.

@@ -185,6 +185,21 @@ impl DiagnoseRequest {
         costs::largest(session, &Recorded::of(session)?, &known)
     }
 
+    /// Leaves out findings whose cost is not the wanted one, and notes that are not wanted. Returns the
+    /// number of findings with a cost that are left out.
+    fn leave_out(&self, findings: &mut Vec<FindingRow>) -> usize {
+        let is_left_out = |finding: &&FindingRow| {
+            finding.cost_ns.is_some() && !self.cost.contains(finding.cost_ns)
+        };
+        let left_out = findings.iter().filter(is_left_out).count();
+        findings.retain(|finding| match finding.cost_ns {
+            Some(cost) => self.cost.contains(Some(cost)),
+            // A note has no cost, so it fits no limit on the cost.
+            None => !self.without_notes && self.cost.is_unlimited(),
+        });
+        left_out
+    }
+
     fn asked(&self, session: &Session) -> Result<(Diagnosis, Option<ChainContext>)> {
         self.check_names().map_err(etwkit_question::Error::from)?;
         let fail_on = self.fail_on().map_err(etwkit_question::Error::from)?;
@@ -194,28 +209,7 @@ impl DiagnoseRequest {
             .chosen()
             .map(|rule| (rule, recorded.missing(session, rule)))
             .collect();
-        let can_be_asked = chosen.iter().filter(|(_, missing)| missing.is_none());
-        let mut answers = two_at_a_time(
-            session,
-            &can_be_asked.map(|(rule, _)| *rule).collect::<Vec<_>>(),
-        );
-        let mut rules = Vec::new();
-        for (rule, missing) in &chosen {
-            rules.push(match missing {
-                Some(missing) => RuleRow::not_checked(rule, missing),
-                None => match answers.pop_front() {
-                    Some(answer) => {
-                        let row = found(rule, answer, &mut findings)?;
-                        // What it can find without names it has found; that it finds nothing proves nothing.
-                        let nameless = (row.state == "nothing")
-                            .then(|| recorded.nameless(session, rule))
-                            .flatten();
-                        nameless.map_or(row, |nameless| RuleRow::not_checked(rule, &nameless))
-                    }
-                    None => continue,
-                },
-            });
-        }
+        let rules = rule_rows(session, &recorded, &chosen, &mut findings)?;
         let (mut findings, known) = findings.sorted();
         finding::number(&mut findings);
         let all: Vec<&Rule> = chosen.iter().map(|(rule, _)| *rule).collect();
@@ -230,15 +224,7 @@ impl DiagnoseRequest {
             Self::largest_costs(session)?
         };
         let fails = fail_on.map(|fail_on| findings.iter().any(|finding| fail_on.is_hit(finding)));
-        let is_left_out = |finding: &&FindingRow| {
-            finding.cost_ns.is_some() && !self.cost.contains(finding.cost_ns)
-        };
-        let left_out = findings.iter().filter(is_left_out).count();
-        findings.retain(|finding| match finding.cost_ns {
-            Some(cost) => self.cost.contains(Some(cost)),
-            // A note has no cost, so it fits no limit on the cost.
-            None => !self.without_notes && self.cost.is_unlimited(),
-        });
+        let left_out = self.leave_out(&mut findings);
         if let Some(top) = self.top.filter(|top| *top > 0) {
             findings.truncate(top);
         }
@@ -255,6 +241,36 @@ impl DiagnoseRequest {
             known,
         ))
     }
+}
+
+/// Asks the rules that nothing is missing for, adds their findings, and returns the outcome of each rule.
+fn rule_rows(
+    session: &Session,
+    recorded: &Recorded,
+    chosen: &[(&Rule, Option<String>)],
+    findings: &mut Findings<'_>,
+) -> Result<Vec<RuleRow>> {
+    let can_be_asked = chosen.iter().filter(|(_, missing)| missing.is_none());
+    let can_be_asked: Vec<&Rule> = can_be_asked.map(|(rule, _)| *rule).collect();
+    let mut answers = two_at_a_time(session, &can_be_asked);
+    let mut rules = Vec::new();
+    for (rule, missing) in chosen {
+        if let Some(missing) = missing {
+            rules.push(RuleRow::not_checked(rule, missing));
+            continue;
+        }
+        // Answers come in the order of the rules that were asked.
+        let Some(answer) = answers.pop_front() else {
+            continue;
+        };
+        let row = found(rule, answer, findings)?;
+        // What it can find without names it has found; that it finds nothing proves nothing.
+        let nameless = (row.state == "nothing")
+            .then(|| recorded.nameless(session, rule))
+            .flatten();
+        rules.push(nameless.map_or(row, |nameless| RuleRow::not_checked(rule, &nameless)));
+    }
+    Ok(rules)
 }
 
 /// Returns the message about a name that no rule has.

@@ -91,7 +91,8 @@ impl Scale {
 
 /// Returns the differences between two sums.
 pub(super) fn changes(a: Sums, b: Sums, scale: &Scale) -> Compared<Change> {
-    let (mut rows, mut hidden) = (Vec::new(), 0_usize);
+    let mut rows = Vec::new();
+    let mut hidden = 0_usize;
     for (name, of, [a, b]) in paired(a, b) {
         let depth = [&a, &b]
             .into_iter()
@@ -166,9 +167,14 @@ fn change(
 ) -> Option<Change> {
     let both =
         |get: fn(&Totals) -> Option<i64>| (a.as_ref().and_then(get), b.as_ref().and_then(get));
-    let (cpu, wait, ready) = (both(|t| t.cpu), both(|t| t.wait), both(|t| t.ready));
-    let (time, duration) = (both(|t| t.time), both(|t| t.duration));
-    let (count, bytes, timeouts) = (both(|t| t.count), both(|t| t.bytes), both(|t| t.timeouts));
+    let cpu = both(|t| t.cpu);
+    let wait = both(|t| t.wait);
+    let ready = both(|t| t.ready);
+    let time = both(|t| t.time);
+    let duration = both(|t| t.duration);
+    let count = both(|t| t.count);
+    let bytes = both(|t| t.bytes);
+    let timeouts = both(|t| t.timeouts);
     // A process that only waits on both sides waits longer if more was recorded, which is
     // meaningless.
     let is_busy = [a, b].into_iter().flatten().any(|totals| totals.is_busy);
@@ -189,7 +195,8 @@ fn change(
     // max_by_key returns the last of equals: in reverse that is the first, so CPU comes before
     // waiting.
     let (of_time, a_ns, b_ns) = known.rev().max_by_key(size)?;
-    let (taken_a, taken_b) = (taken(a_ns), taken(b_ns));
+    let taken_a = taken(a_ns);
+    let taken_b = taken(b_ns);
     if !scale.is_real(taken_a, taken_b) {
         return None;
     }

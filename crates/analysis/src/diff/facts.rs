@@ -116,7 +116,8 @@ pub(super) fn remarks(both: &Sides) -> Result<Vec<String>> {
     if both.is_one_trace {
         return Ok(all);
     }
-    let (of_a, of_b) = (&a.recording, &b.recording);
+    let of_a = &a.recording;
+    let of_b = &b.recording;
     let mut differs = |what: &str, a: Option<String>, b: Option<String>| {
         if let (Some(a), Some(b)) = (a, b)
             && a != b
@@ -174,7 +175,8 @@ fn recorded(a: &Side, b: &Side) -> Result<Vec<String>> {
         let topics = ask::<Topic>(&side.session, TOPICS)?;
         Ok(topics.into_iter().map(|topic| topic.topic).collect())
     };
-    let (of_a, of_b) = (topics(a)?, topics(b)?);
+    let of_a = topics(a)?;
+    let of_b = topics(b)?;
     let only = |this: &str, other: &str, topics: Vec<&String>| {
         let names = topics
             .into_iter()
@@ -202,11 +204,13 @@ pub(super) fn settings(_: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
         Ok(texts)
     };
     let [a, b] = &both.sides;
-    let (mut a, mut b) = (texts(a)?, texts(b)?);
+    let mut a = texts(a)?;
+    let mut b = texts(b)?;
     let topics = |texts: &Texts| -> BTreeSet<String> {
         texts.keys().map(|(topic, _)| topic.clone()).collect()
     };
-    let (of_a, of_b) = (topics(&a), topics(&b));
+    let of_a = topics(&a);
+    let of_b = topics(&b);
     // Otherwise every service or disk of a trace with this list would differ from a trace without
     // it.
     a.retain(|(topic, _), _| of_b.contains(topic));

@@ -123,7 +123,8 @@ fn change(
     [not_in_a, not_in_b]: [&BTreeSet<String>; 2],
 ) -> Option<FindingChange> {
     let cost = |side: &Option<FindingRow>| side.as_ref().and_then(|finding| finding.cost_ns);
-    let (a_ns, b_ns) = (cost(&a), cost(&b));
+    let a_ns = cost(&a);
+    let b_ns = cost(&b);
     let difference_ns = taken(b_ns).saturating_sub(taken(a_ns));
     let missing = match (&a, &b) {
         (None, Some(finding)) => Some(("A", "B", not_in_a.contains(&finding.rule))),

@@ -58,7 +58,8 @@ pub(super) fn sums(table: DiffTable, asked: &DiffRequest, side: &Side) -> Result
 
 /// Returns the request for rows of code.
 fn methods(asked: &DiffRequest, side: &Side, by: By) -> MethodRequest {
-    let (processes, time) = (asked.processes.clone(), side.time);
+    let processes = asked.processes.clone();
+    let time = side.time;
     MethodRequest {
         processes,
         time,
@@ -78,7 +79,8 @@ fn is_busy(wait_ns: Option<i64>, side: &Side) -> bool {
 }
 
 fn processes(asked: &DiffRequest, side: &Side) -> Result<Sums> {
-    let (processes, time) = (asked.processes.clone(), side.time);
+    let processes = asked.processes.clone();
+    let time = side.time;
     let answer = CpuRequest {
         processes,
         time,
@@ -89,10 +91,8 @@ fn processes(asked: &DiffRequest, side: &Side) -> Result<Sums> {
     let mut sums = Sums::new();
     for row in answer.rows {
         // A process whose start or end is not in the trace lived up to its edge.
-        let (start, stop) = (
-            row.process_start_ns.unwrap_or(from),
-            row.process_stop_ns.unwrap_or(to),
-        );
+        let start = row.process_start_ns.unwrap_or(from);
+        let stop = row.process_stop_ns.unwrap_or(to);
         let lived = stop.clamp(from, to).saturating_sub(start.clamp(from, to));
         let totals = Totals {
             cpu: Some(row.cpu_ns),
@@ -141,7 +141,8 @@ fn code(asked: &MethodRequest, side: &Side) -> Result<Sums> {
 }
 
 fn waits(asked: &DiffRequest, side: &Side, by: WaitBy) -> Result<Sums> {
-    let (processes, time) = (asked.processes.clone(), side.time);
+    let processes = asked.processes.clone();
+    let time = side.time;
     let mut sums = Sums::new();
     for row in (WaitRequest {
         processes,
@@ -181,7 +182,8 @@ fn ended_by(row: &WaitSum) -> String {
 }
 
 fn disk(asked: &DiffRequest, side: &Side, level: u32) -> Result<Sums> {
-    let (processes, time) = (asked.processes.clone(), side.time);
+    let processes = asked.processes.clone();
+    let time = side.time;
     let answer = DiskRequest {
         processes,
         time,
@@ -195,7 +197,8 @@ fn disk(asked: &DiffRequest, side: &Side, level: u32) -> Result<Sums> {
             .into_iter()
             .flatten()
             .reduce(i64::saturating_add);
-        let (time, bytes) = (Some(row.total_service_ns), Some(row.total_bytes));
+        let time = Some(row.total_service_ns);
+        let bytes = Some(row.total_bytes);
         let totals = Totals {
             time,
             bytes,
@@ -213,7 +216,8 @@ fn disk(asked: &DiffRequest, side: &Side, level: u32) -> Result<Sums> {
 }
 
 fn files(asked: &DiffRequest, side: &Side) -> Result<Sums> {
-    let (processes, time) = (asked.processes.clone(), side.time);
+    let processes = asked.processes.clone();
+    let time = side.time;
     let request = FileRequest {
         processes,
         time,
@@ -227,11 +231,9 @@ fn files(asked: &DiffRequest, side: &Side) -> Result<Sums> {
         .into_iter()
         .flat_map(|group| group.rows)
     {
-        let (time, bytes, count) = (
-            Some(row.total_ns),
-            Some(row.total_bytes),
-            Some(row.total_count),
-        );
+        let time = Some(row.total_ns);
+        let bytes = Some(row.total_bytes);
+        let count = Some(row.total_count);
         let totals = Totals {
             time,
             bytes,
@@ -249,7 +251,8 @@ fn files(asked: &DiffRequest, side: &Side) -> Result<Sums> {
 }
 
 fn hard_faults(asked: &DiffRequest, side: &Side) -> Result<Sums> {
-    let (processes, time) = (asked.processes.clone(), side.time);
+    let processes = asked.processes.clone();
+    let time = side.time;
     let request = HardFaultRequest {
         processes,
         time,
@@ -257,7 +260,9 @@ fn hard_faults(asked: &DiffRequest, side: &Side) -> Result<Sums> {
     };
     let mut sums = Sums::new();
     for row in Question::ask::<HardFaultRow>(&request, &side.session)? {
-        let (time, bytes, count) = (Some(row.duration_ns), Some(row.size_bytes), Some(row.count));
+        let time = Some(row.duration_ns);
+        let bytes = Some(row.size_bytes);
+        let count = Some(row.count);
         let totals = Totals {
             time,
             bytes,
@@ -276,7 +281,8 @@ fn hard_faults(asked: &DiffRequest, side: &Side) -> Result<Sums> {
 
 /// Returns the sums of DNS queries; for a range of the trace those that start in it.
 fn dns(asked: &DiffRequest, side: &Side) -> Result<Sums> {
-    let (processes, range) = (asked.processes.clone(), side.time);
+    let processes = asked.processes.clone();
+    let range = side.time;
     let request = DnsRequest {
         processes,
         range,
@@ -284,7 +290,9 @@ fn dns(asked: &DiffRequest, side: &Side) -> Result<Sums> {
     };
     let mut sums = Sums::new();
     for row in request.ask(&side.session)?.rows {
-        let (time, count, timeouts) = (Some(row.total_ns), Some(row.count), Some(row.timed_out));
+        let time = Some(row.total_ns);
+        let count = Some(row.count);
+        let timeouts = Some(row.timed_out);
         add(
             &mut sums,
             row.name,
@@ -301,7 +309,8 @@ fn dns(asked: &DiffRequest, side: &Side) -> Result<Sums> {
 }
 
 fn counters(asked: &DiffRequest, side: &Side) -> Result<Sums> {
-    let (processes, time) = (asked.processes.clone(), side.time);
+    let processes = asked.processes.clone();
+    let time = side.time;
     let mut sums = Sums::new();
     let answer = PmcRequest {
         processes,
@@ -322,7 +331,8 @@ fn counters(asked: &DiffRequest, side: &Side) -> Result<Sums> {
             .as_deref()
             .map(command_line)
             .filter(|line| !line.is_empty());
-        let (instructions, cycles) = (row.instructions, row.cycles);
+        let instructions = row.instructions;
+        let cycles = row.cycles;
         add(
             &mut sums,
             process_name(row.process),

@@ -394,7 +394,8 @@ impl<'a> Report<'a> {
         if self.both.is_one_trace {
             return Ok(());
         }
-        let (asked, both) = (self.asked, self.both);
+        let asked = self.asked;
+        let both = self.both;
         // The sentence is made of them, too.
         if asked.wants(DiffTable::Settings) || asked.wants(DiffTable::Summary) {
             self.settings = facts::settings(asked, both)?;
@@ -488,7 +489,8 @@ impl<'a> Report<'a> {
 
     /// Returns the report, with a description of the compared ranges before the tables.
     fn finish(mut self) -> Answer {
-        let (asked, both) = (self.asked, self.both);
+        let asked = self.asked;
+        let both = self.both;
         if !self.not_recorded.is_empty() {
             self.remarks.push(format!(
                 "Neither side recorded: {}",

@@ -150,11 +150,13 @@ fn changes(
     let results = |side: &BTreeMap<Key, i64>| -> BTreeSet<String> {
         side.keys().map(|(_, result, _)| result.clone()).collect()
     };
-    let (results_a, results_b) = (results(a), results(b));
+    let results_a = results(a);
+    let results_b = results(b);
     let keys: BTreeSet<&Key> = a.keys().chain(b.keys()).collect();
     let change = |key: &Key| {
         let count = |side: &BTreeMap<Key, i64>| side.get(key).map_or(0, |count| *count);
-        let (count_a, count_b) = (count(a), count(b));
+        let count_a = count(a);
+        let count_b = count(b);
         let difference = count_a.abs_diff(count_b) as f64;
         if difference == 0.0 || difference * 100.0 < noise_percent * count_a.max(count_b) as f64 {
             return None;

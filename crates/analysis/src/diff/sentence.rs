@@ -137,7 +137,8 @@ fn finding(row: &FindingChange) -> String {
 /// services and facts differ between any two recordings.
 fn setting(fact: &Fact) -> Option<String> {
     let topic = fact.topic.as_deref()?;
-    let (a, b) = (fact.a.as_deref()?, fact.b.as_deref()?);
+    let a = fact.a.as_deref()?;
+    let b = fact.b.as_deref()?;
     ["disk", "volume", "power", "cpu", "adapter"]
         .contains(&topic)
         .then(|| format!("{} is {b} in B and {a} in A", fact.name))
@@ -146,7 +147,8 @@ fn setting(fact: &Fact) -> Option<String> {
 /// Formats `B takes 4.200 s longer (11.800 s against 7.600 s between "Start" and "End")`.
 fn wall(both: &Sides) -> String {
     let [a, b] = &both.sides;
-    let (of_a, of_b) = (seconds(a.wall_ns, 3), seconds(b.wall_ns, 3));
+    let of_a = seconds(a.wall_ns, 3);
+    let of_b = seconds(b.wall_ns, 3);
     let what = match &both.wall {
         Wall::Marks(from, to) => format!(" between {from:?} and {to:?}"),
         Wall::Process(name) => format!(" from start to end of {name}"),

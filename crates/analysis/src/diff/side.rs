@@ -121,7 +121,8 @@ impl Side {
 
     /// Returns start and end of the compared range.
     pub(super) fn bounds(&self) -> (i64, i64) {
-        let (start, end) = (self.recording.start_ns, self.recording.end_ns);
+        let start = self.recording.start_ns;
+        let end = self.recording.end_ns;
         // clamp panics if the limits are reversed, as they may be in a damaged extract.
         let from = self.time.min.clamp(start, end.max(start));
         (from, self.time.max.clamp(from, end.max(from)))
@@ -181,7 +182,8 @@ impl Sides {
     pub(super) fn of(asked: &DiffRequest, session: &Session) -> Result<Self> {
         let mut sessions = session.each().into_iter().map(Rc::new);
         // One extract is both sides if it is given two ranges.
-        let (a, b) = (sessions.next(), sessions.next());
+        let a = sessions.next();
+        let b = sessions.next();
         let more = sessions.count();
         let is_one_trace = b.is_none();
         let b = b.or_else(|| a.clone().filter(|_| asked.range.0.len() == 2));
@@ -218,7 +220,8 @@ impl Sides {
             self.wall = Wall::Range;
             return Ok(());
         }
-        let (from, to) = (asked.from_mark.as_deref(), asked.to_mark.as_deref());
+        let from = asked.from_mark.as_deref();
+        let to = asked.to_mark.as_deref();
         if from.is_some() || to.is_some() {
             for side in &mut self.sides {
                 let min = from.map(|from| side.mark(from, None)).transpose()?;
@@ -288,7 +291,8 @@ impl Sides {
                 .filter(|_| totals.is_whole && totals.count == Some(1))
         };
         let both = of_a.iter().filter_map(|(key, (name, _, a))| {
-            let (a, b) = (lived(a)?, lived(&of_b.get(key)?.2)?);
+            let a = lived(a)?;
+            let b = lived(&of_b.get(key)?.2)?;
             Some((a.abs_diff(b), name, a, b))
         });
         let most = both.max_by_key(|(difference, ..)| *difference);
@@ -314,7 +318,8 @@ impl Sides {
         if self.is_one_trace {
             return Vec::new();
         }
-        let (mut common, mut rest) = (Vec::new(), b.marks.as_slice());
+        let mut common = Vec::new();
+        let mut rest = b.marks.as_slice();
         for mark in &a.marks {
             // Only marks after the last pair are looked at, so pairs have the same order on both
             // sides.
@@ -338,7 +343,8 @@ impl Sides {
         let common = self.common_marks();
         let change = |(from, to): (&Common, &Common)| {
             let ([from_a, from_b], [to_a, to_b]) = (from.at, to.at);
-            let (a, b) = (to_a.saturating_sub(from_a), to_b.saturating_sub(from_b));
+            let a = to_a.saturating_sub(from_a);
+            let b = to_b.saturating_sub(from_b);
             MarkChange {
                 name: from.text.clone(),
                 until: to.text.clone(),

@@ -81,7 +81,8 @@ impl Totals {
 
     /// Cycles per instruction.
     pub(super) fn cpi(&self) -> Option<f64> {
-        let (cycles, instructions) = (self.cycles?, self.instructions?);
+        let cycles = self.cycles?;
+        let instructions = self.instructions?;
         (instructions > 0).then(|| cycles as f64 / instructions as f64)
     }
 }

@@ -193,8 +193,10 @@ fn write_cell_head(page: &mut String, row: &GroupRow) -> Result {
         1 => "1 run".to_owned(),
         runs => format!("{runs} runs"),
     };
-    let (least, most) = (ms(row.min_ms), ms(row.max_ms));
-    let (median, mean) = (ms(row.median_ms), ms(row.mean_ms));
+    let least = ms(row.min_ms);
+    let most = ms(row.max_ms);
+    let median = ms(row.median_ms);
+    let mean = ms(row.mean_ms);
     write!(
         page,
         "<td title=\"{runs}, {least} to {most}, mean {mean}\">{median} \
@@ -233,7 +235,8 @@ fn write_cores(page: &mut String, row: &GroupRow, scale: f64) -> Result {
         },
     ];
     write_bar(page, &segments, scale)?;
-    let (fastest, others) = (ms(fastest), ms(others));
+    let fastest = ms(fastest);
+    let others = ms(others);
     write!(page, "<span class=names>P {fastest}, E {others}</span>")
 }
 

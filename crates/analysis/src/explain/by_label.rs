@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use etwkit_question::Error;
 use etwkit_question::OptionError;
-use etwkit_question::sql::quoted;
 use etwkit_sql::Session;
+use etwkit_sql::literal::quoted;
 
 use super::load::each;
 use super::numbers::{mean, median, spread};

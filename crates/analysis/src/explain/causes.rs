@@ -550,7 +550,8 @@ fn is_other_name(other: &Candidate<'_>, one: &Candidate<'_>) -> bool {
 /// others.
 fn different_kinds(others: &[&Candidate<'_>], one: &Feature) -> Vec<super::feature::Name> {
     let mut seen = vec![(one.name.kind, one.name.process.clone())];
-    let (mut first, mut then) = (Vec::new(), Vec::new());
+    let mut first = Vec::new();
+    let mut then = Vec::new();
     for other in others {
         let name = &other.feature.name;
         let of = (name.kind, name.process.clone());

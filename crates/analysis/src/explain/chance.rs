@@ -68,7 +68,8 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
 /// Returns the logarithm of the gamma function of a positive number: Stirling's series after its
 /// recurrence.
 fn log_gamma(x: f64) -> f64 {
-    let (mut x, mut product) = (x, 1.0);
+    let mut x = x;
+    let mut product = 1.0;
     // The series is good to ten digits from 10 on, and far worse below.
     while x < 10.0 {
         product *= x;
@@ -147,7 +148,8 @@ pub(super) fn change(values: &[f64]) -> Option<Change> {
 /// difference in standard deviations.
 fn largest_step(ranked: &[f64]) -> (usize, f64) {
     let count = ranked.len() as f64;
-    let (mut sum, mut best) = (0.0_f64, (0, -1.0));
+    let mut sum = 0.0_f64;
+    let mut best = (0, -1.0);
     for (before, rank) in ranked.iter().enumerate() {
         if before >= LEAST_SIDE && ranked.len().saturating_sub(before) >= LEAST_SIDE {
             let first = before as f64;
@@ -178,7 +180,8 @@ pub(super) fn shuffle(values: &mut [f64], random: &mut u64) {
 /// Returns the deviation of each number from the median, in spreads; close to 0 if the numbers
 /// hardly differ.
 pub(super) fn deviations(values: &[f64]) -> Vec<f64> {
-    let (middle, spread) = (median(values), super::numbers::spread(values));
+    let middle = median(values);
+    let spread = super::numbers::spread(values);
     // Runs that are equal to a thousandth have no outliers, however small their spread is.
     let least = 1e-3 * mean(&values.iter().map(|value| value.abs()).collect::<Vec<_>>());
     let scale = spread.max(least);

@@ -46,7 +46,8 @@ impl Halves {
         // With an odd number of runs the middle one is in neither half, so both halves are equally
         // large.
         let half = metric.len() / 2;
-        let (mut slow, mut fast) = (vec![false; metric.len()], vec![false; metric.len()]);
+        let mut slow = vec![false; metric.len()];
+        let mut fast = vec![false; metric.len()];
         let mark = |run: usize, marks: &mut [bool]| {
             if let Some(mark) = marks.get_mut(run) {
                 *mark = true;
@@ -218,7 +219,8 @@ fn sums(all: &[Candidate<'_>]) -> Vec<bool> {
     // parts. By variance and not by mean: a part varies less than the whole, even if the whole is
     // small in most runs.
     distinct.sort_by(|a, b| squares(&a.values).total_cmp(&squares(&b.values)));
-    let (mut sums, mut parts) = (Vec::<&Candidate<'_>>::new(), Vec::<&Candidate<'_>>::new());
+    let mut sums = Vec::<&Candidate<'_>>::new();
+    let mut parts = Vec::<&Candidate<'_>>::new();
     for whole in distinct {
         let inside: Vec<&Candidate<'_>> = parts
             .iter()
@@ -261,7 +263,8 @@ pub(super) fn is_in(part: &Candidate<'_>, whole: &Candidate<'_>) -> bool {
 /// many milliseconds in the whole as it has itself.
 fn is_sum_of(whole: &Candidate<'_>, parts: &[&Candidate<'_>]) -> bool {
     let mut rest = centred(&whole.values);
-    let (all, mut found) = (dot(&rest, &rest), Vec::<&Candidate<'_>>::new());
+    let all = dot(&rest, &rest);
+    let mut found = Vec::<&Candidate<'_>>::new();
     // The first few parts make up most of any sum; more of them would match any variation.
     while found.len() < 8 {
         // The share of the rest that correlates with a part, and the milliseconds of the rest for

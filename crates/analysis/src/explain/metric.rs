@@ -3,9 +3,9 @@
 use etwkit_question::Error;
 use etwkit_question::OptionError;
 use etwkit_question::any_rows::{AnyValue, ask_any};
-use etwkit_question::sql::quoted;
 use etwkit_sql::Session;
 use etwkit_sql::library::Query;
+use etwkit_sql::literal::quoted;
 
 use super::ExplainRequest;
 use super::load::each;
@@ -73,7 +73,8 @@ WHERE process_match(p.name, p.pid, {process}) GROUP BY c.trace_id"
             MARK_TO_MARK => {
                 // The end is strictly after the start, since one mark may match both patterns.
                 let text = |mark: &Option<String>| quoted(mark.as_deref().unwrap_or("*"));
-                let (from, to) = (text(&self.from_mark), text(&self.to_mark));
+                let from = text(&self.from_mark);
+                let to = text(&self.to_mark);
                 format!(
                     "SELECT f.trace_id, (min(t.ts_ns) - f.from_ns) / 1e6 AS metric_ms
 FROM (SELECT trace_id, min(ts_ns) AS from_ns FROM mark WHERE wildcard_match(text, {from}) GROUP BY trace_id) f

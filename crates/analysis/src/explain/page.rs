@@ -40,7 +40,8 @@ impl Explanation {
                 "<h2>Not recorded</h2><table><tr><th>Topic<th class=n>Runs without<th>Not known</tr>"
             )?;
             for row in &missing {
-                let (topic, means) = (Text(&row.topic), Text(&row.means));
+                let topic = Text(&row.topic);
+                let means = Text(&row.means);
                 writeln!(
                     page,
                     "<tr><td>{topic}<td class=n>{} of {}<td>{means}</tr>",
@@ -112,7 +113,9 @@ fn write_causes(page: &mut String, causes: &[CauseRow]) -> std::fmt::Result {
     )?;
     for row in causes {
         let rest = if row.is_rest { "the rest of " } else { "" };
-        let (kind, measure, name) = (Text(&row.kind), Text(&row.measure), Text(&row.name));
+        let kind = Text(&row.kind);
+        let measure = Text(&row.measure);
+        let name = Text(&row.name);
         let process = Text(row.process.as_deref().unwrap_or(""));
         write!(
             page,

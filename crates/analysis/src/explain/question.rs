@@ -66,18 +66,42 @@ impl Question for ExplainRequest {
 }
 
 impl ExplainRequest {
+    fn causes_answer(&self, found: &Explanation) -> Answer {
+        let rest = found.causes.difference() - found.causes.explained();
+        let is_left = !found.causes.causes.is_empty() && rest > 0.0;
+        let left = || Line::new(format!("{} are not explained", super::sentence::ms(rest)));
+        let rows = found.cause_rows();
+        let foot = p_of_all(&rows).map(Line::new).into_iter();
+        let foot = foot.chain(is_left.then(left));
+        Answer::rows(self, &CAUSES, rows).with_foot(foot)
+    }
+
+    /// Returns the title and the table of runs. Among other tables, many runs are shown only where they
+    /// differ from the others.
+    fn runs_answer(&self, rows: Vec<RunRow>, is_one_of_many: bool) -> (&'static str, Answer) {
+        let hides = is_one_of_many && rows.len() > SHOWN_RUNS;
+        let odd = rows.iter().filter(|row| !hides || row.state != "ok");
+        let odd: Vec<RunRow> = odd.take(SHOWN_RUNS).cloned().collect();
+        let hidden = rows.len().saturating_sub(odd.len());
+        let more = || Line::new(format!("… {hidden} more (--table runs shows all)"));
+        let answer = Answer::rows(self, &RUNS, odd)
+            .with_foot((hidden > 0).then(more))
+            .with_records(rows);
+        let title = if hides {
+            "Runs that differ from the others"
+        } else {
+            "Runs"
+        };
+        (title, answer)
+    }
+
     fn shown(&self, found: &Explanation) -> Answer {
-        let (all, wanted) = (self.table.is_none(), self.table);
+        let all = self.table.is_none();
+        let wanted = self.table;
         let is_wanted = |table: ExplainTable| all || wanted == Some(table);
         let mut tables = Vec::new();
         if is_wanted(ExplainTable::Causes) {
-            let rest = found.causes.difference() - found.causes.explained();
-            let left = !found.causes.causes.is_empty() && rest > 0.0;
-            let left =
-                left.then(|| Line::new(format!("{} are not explained", super::sentence::ms(rest))));
-            let rows = found.cause_rows();
-            let foot = p_of_all(&rows).map(Line::new).into_iter().chain(left);
-            let answer = Answer::rows(self, &CAUSES, rows).with_foot(foot);
+            let answer = self.causes_answer(found);
             tables.push(("causes", "Causes", answer));
         }
         if is_wanted(ExplainTable::Groups) {
@@ -85,29 +109,8 @@ impl ExplainRequest {
             tables.push(("groups", "Runs by label", answer));
         }
         if is_wanted(ExplainTable::Runs) {
-            let rows = found.run_rows();
-            let hides = all && rows.len() > SHOWN_RUNS;
-            let odd: Vec<RunRow> = rows
-                .iter()
-                .filter(|row| !hides || row.state != "ok")
-                .take(SHOWN_RUNS)
-                .cloned()
-                .collect();
-            let hidden = rows.len().saturating_sub(odd.len());
-            let more = (hidden > 0)
-                .then(|| Line::new(format!("… {hidden} more (--table runs shows all)")));
-            let answer = Answer::rows(self, &RUNS, odd)
-                .with_foot(more)
-                .with_records(rows);
-            tables.push((
-                "runs",
-                if hides {
-                    "Runs that differ from the others"
-                } else {
-                    "Runs"
-                },
-                answer,
-            ));
+            let (title, answer) = self.runs_answer(found.run_rows(), all);
+            tables.push(("runs", title, answer));
         }
         if is_wanted(ExplainTable::Change) {
             let rows = found.change_row().into_iter().collect();
@@ -207,7 +210,8 @@ impl Explanation {
             .iter()
             .filter_map(|run| runs::metric_of(&self.runs, *run))
             .collect();
-        let (halves, distances) = (super::groups::Halves::of(&values), runs::distances(&values));
+        let halves = super::groups::Halves::of(&values);
+        let distances = runs::distances(&values);
         let row = |(number, run): (usize, &runs::Run)| {
             let place = self.measured.binary_search(&number).ok();
             let spreads = place.and_then(|place| distances.get(place).copied());
@@ -257,7 +261,8 @@ impl Explanation {
         let mut rows = Vec::new();
         for (place, run) in self.measured.iter().enumerate() {
             for (number, cause) in (1..).zip(&self.causes.causes) {
-                let (value, effect) = (cause.values.get(place), cause.effects.get(place));
+                let value = cause.values.get(place);
+                let effect = cause.effects.get(place);
                 let (Some(value), Some(effect)) = (value, effect) else {
                     continue;
                 };

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use etwkit_base::path::{file_name, without_ending};
-use etwkit_question::sql::quoted;
 use etwkit_question::test_run::TestName;
 use etwkit_sql::Session;
+use etwkit_sql::literal::quoted;
 
 use super::ExplainRequest;
 use super::causes::Causes;

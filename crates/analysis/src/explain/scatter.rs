@@ -257,7 +257,8 @@ fn write_plot(page: &mut String, number: i64, cause: &Cause, dots: &[Dot<'_>]) -
 
 /// Returns the line of a plot in words.
 fn line_text(cause: &Cause, scale: Scale) -> String {
-    let (base, per_unit) = (ms(cause.base), ms(cause.slope * scale.size));
+    let base = ms(cause.base);
+    let per_unit = ms(cause.slope * scale.size);
     match (cause.name.measure, scale.unit) {
         (Measure::Present, _) => {
             format!(
@@ -320,7 +321,8 @@ fn write_axes(page: &mut String, across: &Axis, up: &Axis, title: &str) -> Resul
         "<path class=axis d=\"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}\"/>"
     )?;
     for tick in &across.ticks {
-        let (x, y) = (across.place(*tick), BOTTOM + 16.0);
+        let x = across.place(*tick);
+        let y = BOTTOM + 16.0;
         let label = across.label(*tick);
         write!(
             page,
@@ -328,14 +330,16 @@ fn write_axes(page: &mut String, across: &Axis, up: &Axis, title: &str) -> Resul
         )?;
     }
     for tick in &up.ticks {
-        let (x, y) = (LEFT - 6.0, up.place(*tick) + 4.0);
+        let x = LEFT - 6.0;
+        let y = up.place(*tick) + 4.0;
         let label = up.label(*tick);
         write!(
             page,
             "<text x=\"{x}\" y=\"{y:.1}\" text-anchor=\"end\">{label}</text>"
         )?;
     }
-    let (middle, below) = (f64::midpoint(LEFT, RIGHT), BOTTOM + 36.0);
+    let middle = f64::midpoint(LEFT, RIGHT);
+    let below = BOTTOM + 36.0;
     write!(
         page,
         "<text x=\"{middle}\" y=\"{below}\" text-anchor=\"middle\">{title}</text>\

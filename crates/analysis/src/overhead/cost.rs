@@ -154,7 +154,8 @@ impl Costs {
 
     fn cpu(&mut self, session: &Session, owners: &Owners, time: Range) -> Result<()> {
         each(session, &cpu_sql(time), |row: Cpu| {
-            let (thread, code) = (owners.thread(row.thread_key), owners.stack(row.stack_id));
+            let thread = owners.thread(row.thread_key);
+            let code = owners.stack(row.stack_id);
             self.add(owners, thread, |cost| {
                 plus(&mut cost.own_cpu_ns, row.cpu_ns);
             });

@@ -225,7 +225,8 @@ impl OverheadRequest {
             SAMPLES.check(session, true)?;
         }
         let filter = TextFilter::parse(self.product.as_deref().unwrap_or(""));
-        let (mut rows, mut notes) = (Vec::new(), Vec::new());
+        let mut rows = Vec::new();
+        let mut notes = Vec::new();
         for owners in self.owners(session)? {
             let costs = Costs::sum(session, &owners, self.time)?;
             let products = owners.products().zip(&costs.of);
@@ -275,7 +276,8 @@ impl OverheadRequest {
 
     fn row(&self, product: &Product, cost: &Cost, has: Has) -> OverheadRow {
         let known = |is_recorded: bool, value: i64| is_recorded.then_some(value);
-        let (others, dpc) = (cost.other_cpu_ns, cost.dpc_isr_ns);
+        let others = cost.other_cpu_ns;
+        let dpc = cost.dpc_isr_ns;
         let cpu = cost.own_cpu_ns.saturating_add(others).saturating_add(dpc);
         let caused = others
             .saturating_add(dpc)

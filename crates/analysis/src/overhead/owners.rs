@@ -235,7 +235,8 @@ fn of_modules(
             .map_or(NOBODY, |product| Owner { product, module })
     };
     // Executables first: their folders decide the owners of the libraries below.
-    let (mut processes, mut folders) = (HashMap::new(), HashMap::new());
+    let mut processes = HashMap::new();
+    let mut folders = HashMap::new();
     for row in rows.iter().filter(|row| row.is_executable) {
         let Some(process) = row.process_key else {
             continue;
@@ -335,10 +336,8 @@ fn of_frame(
 /// are known before their callees are looked at.
 fn of_stacks(trace: &TraceFrames, frames: &[Owner]) -> (Vec<Owner>, Vec<Owner>) {
     let systems = FileSystems::of(trace);
-    let (mut all, mut waiting) = (
-        Vec::with_capacity(trace.stacks()),
-        Vec::with_capacity(trace.stacks()),
-    );
+    let mut all = Vec::with_capacity(trace.stacks());
+    let mut waiting = Vec::with_capacity(trace.stacks());
     for stack in 0..i32::try_from(trace.stacks()).unwrap_or(i32::MAX) {
         let (caller, frame) = trace.node(stack).unwrap_or((None, -1));
         let own = at(frames, frame.into());

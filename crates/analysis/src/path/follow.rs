@@ -106,10 +106,8 @@ impl<'p, 't> Follower<'p, 't> {
     /// # Errors
     /// The errors of `take`.
     pub(super) fn follow(&mut self, thread: i32, from: i64, to: i64) -> Result<()> {
-        let (depth, node) = (
-            self.way.len().saturating_sub(1),
-            self.way.last().map_or(0, |(_, node)| *node),
-        );
+        let depth = self.way.len().saturating_sub(1);
+        let node = self.way.last().map_or(0, |(_, node)| *node);
         for piece in time_line(&self.parts.slices, thread, from, to, self.parts.ends.end_ns) {
             match self.ended_by(&piece) {
                 Some((by, slice)) => {

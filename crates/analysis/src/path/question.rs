@@ -248,7 +248,8 @@ fn head(path: &CriticalPath) -> Vec<Line> {
         ..
     } = path;
     let of = who(thread.process.as_deref(), thread.pid, Some(thread.tid));
-    let (from, to) = (seconds(*from_ns, 6), seconds(*to_ns, 6));
+    let from = seconds(*from_ns, 6);
+    let to = seconds(*to_ns, 6);
     let heading = Line::heading(format!("Critical path of {of} from {from} to {to} s: "));
     let heading = heading
         .value(FineMilliseconds, to_ns.saturating_sub(*from_ns))
@@ -258,10 +259,8 @@ fn head(path: &CriticalPath) -> Vec<Line> {
         .as_ref()
         .filter(|(since, _)| since >= to_ns)
         .map(|(since, reason)| {
-            let (since, reason) = (
-                seconds(*since, 6),
-                reason.as_deref().unwrap_or("unknown reason"),
-            );
+            let since = seconds(*since, 6);
+            let reason = reason.as_deref().unwrap_or("unknown reason");
             Line::new(format!(
                 "Since {since} s it waits ({reason}), and did when the trace ended"
             ))
@@ -287,14 +286,12 @@ fn others(path: &CriticalPath) -> Vec<Line> {
              --process names that program"
         }
     };
-    let (threads, listed) = (
-        if path.others == 1 {
-            "thread matches"
-        } else {
-            "threads match"
-        },
-        path.best_others.len(),
-    );
+    let threads = if path.others == 1 {
+        "thread matches"
+    } else {
+        "threads match"
+    };
+    let listed = path.best_others.len();
     let which = if listed < path.others {
         ", those that ran longest"
     } else {

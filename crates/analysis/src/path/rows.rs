@@ -102,7 +102,9 @@ fn stack(id: i32) -> Option<i64> {
 impl Parts {
     pub(super) fn segment(&self, piece: &PathPiece, ended: Option<&Ended>) -> Segment {
         let thread = self.threads.get(piece.thread);
-        let (state, from, to) = (piece.piece.state, piece.piece.from, piece.piece.to);
+        let state = piece.piece.state;
+        let from = piece.piece.from;
+        let to = piece.piece.to;
         let slice = piece.piece.slice;
         // The wait before a slice does not describe the activity in the slice.
         let waited = slice.filter(|_| matches!(state, State::Waiting | State::Ready));
@@ -203,7 +205,8 @@ fn without_end(slice: &crate::slice::Slice) -> Option<RootKind> {
 
 fn in_order(rows: &[Node], nodes: &[PathNode]) -> Vec<Node> {
     // An explicit stack and no recursion, so that the depth of the tree does not matter.
-    let (mut ordered, mut open) = (Vec::with_capacity(rows.len()), vec![0]);
+    let mut ordered = Vec::with_capacity(rows.len());
+    let mut open = vec![0];
     while let Some(number) = open.pop() {
         let (Some(row), Some(node)) = (rows.get(number), nodes.get(number)) else {
             continue;

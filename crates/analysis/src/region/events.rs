@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use etwkit_base::index::{Idx, IndexVec};
-use etwkit_question::sql::quoted;
 use etwkit_question::{Error, ask};
 use etwkit_sql::Session;
+use etwkit_sql::literal::quoted;
 use serde_json::{Map, Value};
 
 use super::definition::{Endpoint, EventPattern, Manifest, Naming, Same, Test};

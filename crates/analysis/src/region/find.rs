@@ -222,7 +222,9 @@ impl Finder<'_> {
         all.sort_by_key(|(rank, point)| (point.ts_ns, point.event.is_none(), point.event, *rank));
         let same = &self.region.of_events;
         let mut waiting: HashMap<Key, Vec<Point>> = HashMap::new();
-        let (mut ended, mut open, mut ends) = (Vec::new(), Vec::new(), 0);
+        let mut ended = Vec::new();
+        let mut open = Vec::new();
+        let mut ends = 0;
         for (rank, point) in all {
             let side = if rank == start_rank {
                 Side::Start
@@ -278,7 +280,8 @@ impl Finder<'_> {
             // The range also excludes negative and infinite values and NaN.
             (0.0..9e18).contains(&ns).then_some(ns as i64)
         };
-        let (mut ended, mut without) = (Vec::new(), 0);
+        let mut ended = Vec::new();
+        let mut without = 0;
         for point in points {
             // Events that match a pattern are in ascending order, as they are read.
             let own = point.event.filter(|event| of.binary_search(event).is_ok());

@@ -562,7 +562,8 @@ impl Reader<'_> {
                 format!("{:?}", clipped(other)),
             )),
         };
-        let (thread, process) = (flag("TID")?, flag("PID")?);
+        let thread = flag("TID")?;
+        let process = flag("PID")?;
         // Not the short-circuit operator, so that a wrong value of the second attribute is also
         // found.
         let activity = flag("AID")? | flag("ActivityID")?;

@@ -223,7 +223,8 @@ impl RegionRequest {
 
     /// Returns the requested instances, in the order of their starts.
     fn instances(&self, solved: &Solved, session: &Session) -> Result<Vec<RegionInstance>> {
-        let (events, found) = (&solved.events, &solved.found);
+        let events = &solved.events;
+        let found = &solved.found;
         let all: IndexVec<Instance> = found.ended.iter().flatten().cloned().collect();
         let parents = tree::parents(self.manifest(), &all, events);
         let names = Names::new(self.manifest(), &all, session)?;
@@ -271,7 +272,8 @@ impl RegionRequest {
     ) -> RegionInstance {
         let region = &self.manifest().regions[instance.region];
         let event = |place: Option<Idx<Event>>| place.map(|place| &events.all[place]);
-        let (start, stop) = (event(instance.start), event(instance.stop));
+        let start = event(instance.start);
+        let stop = event(instance.stop);
         let text = |text: &std::sync::Arc<str>| text.to_string();
         let process =
             |event: Option<&Event>| event.and_then(|event| event.process.as_ref().map(text));
@@ -338,7 +340,8 @@ impl RegionRequest {
             key.is_some_and(|key| processes.is_some_and(|keys| keys.contains(&key)))
         };
         let instance = self.instance.as_deref().map(TextFilter::parse);
-        let (from, to) = (self.time.min, self.time.max);
+        let from = self.time.min;
+        let to = self.time.max;
         // An instance that did not end has no duration: any limit excludes it.
         let lasts = if self.duration.is_unlimited() {
             true

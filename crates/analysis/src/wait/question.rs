@@ -1,9 +1,10 @@
 //! The SQL of questions about waits.
 
-use etwkit_question::sql::{ends, filtered, quoted, range_condition, text_condition};
+use etwkit_question::sql::{ends, filtered, range_condition, text_condition};
 use etwkit_sql::DEFAULT_TAG_SET;
 use etwkit_sql::filter::TextFilter;
 use etwkit_sql::functions::wait_reason_name;
+use etwkit_sql::literal::quoted;
 
 use super::grouping::{Grouping, METHODS, MODULES};
 use super::window::Window;

@@ -22,7 +22,8 @@ const LINKS: View<WaitQuestion, Link> =
     View::new(&[], |it: &Link| it.row.wait_ns.map_or(0.0, |ns| ns as f64)).ranking(|_| Ranked::No);
 
 pub(super) fn answer(question: &WaitQuestion, session: &Session) -> Result<Answer> {
-    let (chains, text) = (question.chains().ask(session)?, StackText::new(session)?);
+    let chains = question.chains().ask(session)?;
+    let text = StackText::new(session)?;
     let page = Page {
         stacks: &text,
         all: question.stacks,
@@ -139,7 +140,8 @@ fn waited(line: Line, link: &ChainRow) -> Line {
 
 /// Adds the activity of the readying thread during the wait.
 fn meanwhile(line: Line, link: &ChainRow) -> Option<Line> {
-    let (run, ready) = (link.readying_run_ns?, link.readying_ready_ns?);
+    let run = link.readying_run_ns?;
+    let ready = link.readying_ready_ns?;
     let waited = link.readying_wait_ns?;
     let line = line
         .words("during the wait it ran ")
@@ -152,7 +154,8 @@ fn meanwhile(line: Line, link: &ChainRow) -> Option<Line> {
 }
 
 fn root(line: Line, root: &ChainRow) -> Line {
-    let (object, operation) = (root.object.as_deref(), root.operation.as_deref());
+    let object = root.object.as_deref();
+    let operation = root.operation.as_deref();
     match root.kind.as_str() {
         "disk_io" => {
             let line = line.words(format!("disk {} of ", operation.unwrap_or("I/O")));

@@ -70,7 +70,8 @@ pub(super) const WAITS: View<WaitQuestion, Wait> = View::new(
 .ranking(|asked| Ranked::rows_unless(asked.sort == WaitSort::Time));
 
 pub(super) fn answer(question: &WaitQuestion, session: &Session) -> Result<Answer> {
-    let (rows, text) = (question.request().list(session)?, StackText::new(session)?);
+    let rows = question.request().list(session)?;
+    let text = StackText::new(session)?;
     let wait = |row: WaitRow| {
         let stacks = Stacks::of(
             &text,

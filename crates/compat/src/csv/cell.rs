@@ -357,9 +357,11 @@ impl Row<'_> {
 
     /// Returns the versions of a module; columns that a row lacks count as unknown.
     fn module(&self, path: &str) -> String {
-        let (text, path) = (|name| self.maybe(name), self.maybe(path));
+        let text = |name| self.maybe(name);
+        let path = self.maybe(path);
         let folder = machine::folder(&path, 0);
-        let (version, product) = (text("file_version"), text("product_name"));
+        let version = text("file_version");
+        let product = text("product_name");
         machine::module(
             &version,
             &text("product_version"),

@@ -101,7 +101,8 @@ pub fn write<'r>(
 ) -> anyhow::Result<usize> {
     let context = || format!("cannot write {}", path.display());
     let (rows, fields) = shape::shaped(style.dump, rows)?;
-    let (mut rows, none) = (rows.peekable(), Map::new());
+    let mut rows = rows.peekable();
+    let none = Map::new();
     // The first row decides, because some sub commands have other columns for other lists.
     let columns = match rows.peek() {
         Some(Ok((_, values, _))) => columns::of(style.dump, values),
@@ -116,7 +117,8 @@ pub fn write<'r>(
         .collect();
     writeln!(file, "{}", titles(style, &columns, fields)).with_context(context)?;
     let words = style.words.each_ref().map(String::as_str);
-    let (mut written, mut seen) = (0, shape::Seen::default());
+    let mut written = 0;
+    let mut seen = shape::Seen::default();
     for row in rows {
         let (trace, values, times) = row?;
         let line = if written == 0 { &*style.line } else { "" };

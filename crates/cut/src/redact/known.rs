@@ -131,6 +131,7 @@ pub(super) fn is_status(number: &str) -> bool {
         .strip_prefix("0x")
         .filter(|digits| digits.len() == 8)
         .and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    // 0x8007 is the upper half of an HRESULT that wraps a Win32 error.
     code.is_some_and(|code| code >> 31 == 1 && (status::nt(code).is_some() || code >> 16 == 0x8007))
 }
 

@@ -261,7 +261,8 @@ impl Texts {
         }
         walk.known = None;
         if let Some(identity) = self.identity(name.trim_matches(['{', '}'])) {
-            let (open, close) = (name.starts_with('{'), name.ends_with('}'));
+            let open = name.starts_with('{');
+            let close = name.ends_with('}');
             let sign = |is_there: bool, sign| if is_there { sign } else { "" };
             return format!("{}{identity}{}", sign(open, "{"), sign(close, "}"));
         }

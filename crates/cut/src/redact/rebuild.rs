@@ -111,9 +111,11 @@ impl Writer<'_> {
             }
             Room::Stated { at, len: width } => {
                 let unit = if place.deed == Deed::Wide { 2 } else { 1 };
+                // Replacements before the number have moved it.
                 let shift = self.shifts.iter().rev().find(|(old, _)| *old <= at);
                 let at = shift.map_or(at, |(old, new)| at - old + new);
                 let bytes = ((len / unit) as u64).to_le_bytes();
+                // The new length needs more bytes than its number has.
                 if width < 8 && (len / unit) >> (8 * width) != 0 {
                     return None;
                 }
@@ -206,9 +208,11 @@ fn address(bytes: &mut [u8], texts: &mut Texts) {
 /// Bytes of unknown meaning: socket addresses are replaced, everything else is cleared.
 fn clear(bytes: &mut [u8], texts: &mut Texts) {
     const STORAGE: usize = 128;
+    // Lists have a SOCKADDR_STORAGE for each address, so that addresses of all families fit.
     let is_list = bytes.len().is_multiple_of(STORAGE) && !bytes.is_empty();
     let step = if is_list { STORAGE } else { bytes.len().max(1) };
     for socket in bytes.chunks_mut(step) {
+        // 2 and 23 are AF_INET and AF_INET6 of Windows, with the lengths of their socket addresses.
         // Family, port, address of version 4; family, port, flow, address of version 6.
         let place = match (u16_at(socket, 0), socket.len()) {
             (Some(2), 16 | STORAGE) => 4..8,

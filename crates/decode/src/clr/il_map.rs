@@ -29,9 +29,12 @@ impl IlToNative {
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        let (method_id, rejit_id, extent) = (c.u64()?, c.u64()?, c.u8()?);
+        let method_id = c.u64()?;
+        let rejit_id = c.u64()?;
+        let extent = c.u8()?;
         let count = usize::from(c.u16()?);
-        let (il, native) = (offsets(&mut c, count)?, offsets(&mut c, count)?);
+        let il = offsets(&mut c, count)?;
+        let native = offsets(&mut c, count)?;
         Some(Self {
             method_id,
             rejit_id,

@@ -165,7 +165,8 @@ impl Decoder {
     }
 
     fn observe_manifest(&mut self, event: &RawEvent<'_>) {
-        let (mut metadata, mut traits) = (None, None);
+        let mut metadata = None;
+        let mut traits = None;
         for item in event.extended() {
             match item.kind {
                 kind::EVENT_SCHEMA_TL => metadata = metadata.or(Some(item.data)),

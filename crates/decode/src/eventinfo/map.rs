@@ -23,7 +23,8 @@ const ENTRY_LEN: usize = 8;
 /// Offsets count from the start of `bytes`. Entries whose name is outside are omitted.
 #[must_use]
 pub fn value_map(bytes: &[u8]) -> Option<(String, ValueMap)> {
-    let (flags, count) = (u32_at(bytes, 4)?, u32_at(bytes, 8)? as usize);
+    let flags = u32_at(bytes, 4)?;
+    let count = u32_at(bytes, 8)? as usize;
     // Neither kind names values of an integer, the key by which maps of fields are looked up here.
     if flags & PATTERN != 0 || u32_at(bytes, 12)? == VALUE_IS_STRING {
         return None;

@@ -122,7 +122,9 @@ pub fn schema(
 fn event_name(info: &[u8], head: Head) -> Option<String> {
     let mut budget = Budget::new(info.len());
     let mut name_at = |at| u32_at(info, at).and_then(|offset| string(info, offset, &mut budget));
-    let (task, opcode, own) = (name_at(68), name_at(72), name_at(92));
+    let task = name_at(68);
+    let opcode = name_at(72);
+    let own = name_at(92);
     Some(match (task, own) {
         (Some(task), _) => match opcode {
             Some(opcode) if head.opcode != 0 => {

@@ -34,7 +34,8 @@ pub(super) struct Properties {
 
 /// Reads all top-level properties; `None` if one is broken.
 pub(super) fn read(info: &[u8], map: &dyn Fn(&str) -> Option<Arc<ValueMap>>) -> Option<Properties> {
-    let (count, top) = (u32_at(info, 100)? as usize, u32_at(info, 104)? as usize);
+    let count = u32_at(info, 100)? as usize;
+    let top = u32_at(info, 104)? as usize;
     let len = count.checked_mul(PROPERTY_LEN)?;
     let table = info.get(HEAD_LEN..HEAD_LEN.checked_add(len)?)?;
     if top > count {

@@ -151,11 +151,16 @@ impl PhysicalDisk {
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        let (number, bytes_per_sector) = (c.u32()?, c.u32()?);
-        let (sectors_per_track, tracks_per_cylinder, cylinders) = (c.u32()?, c.u32()?, c.u64()?);
+        let number = c.u32()?;
+        let bytes_per_sector = c.u32()?;
+        let sectors_per_track = c.u32()?;
+        let tracks_per_cylinder = c.u32()?;
+        let cylinders = c.u64()?;
         c.take(16)?; // SCSI address
         let manufacturer = utf16_fixed_text(c.take(512)?).trim().to_owned();
-        let (partitions, write_cache, _pad) = (c.u32()?, c.u8()? != 0, c.u8()?);
+        let partitions = c.u32()?;
+        let write_cache = c.u8()? != 0;
+        let _pad = c.u8()?;
         let boot_drive = utf16_fixed_text(c.take(6)?);
         Some(Self {
             number,
@@ -203,12 +208,17 @@ impl LogicalDisk {
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        let (start, size, disk) = (c.u64()?, c.u64()?, c.u32()?);
-        let (_size, drive_type) = (c.u32()?, c.u32()?);
+        let start = c.u64()?;
+        let size = c.u64()?;
+        let disk = c.u32()?;
+        let _size = c.u32()?;
+        let drive_type = c.u32()?;
         let letter = utf16_fixed_text(c.take(8)?);
         let (_pad, partition, sectors_per_cluster, bytes_per_sector) =
             (c.u32()?, c.u32()?, c.u32()?, c.u32()?);
-        let (_pad, free_clusters, total_clusters) = (c.u32()?, c.i64()?, c.i64()?);
+        let _pad = c.u32()?;
+        let free_clusters = c.i64()?;
+        let total_clusters = c.i64()?;
         let file_system = utf16_fixed_text(c.take(32)?);
         Some(Self {
             start,
@@ -362,7 +372,9 @@ impl Processor {
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        let (index, _features, mhz) = (c.u32()?, c.u32()?, c.u32()?);
+        let index = c.u32()?;
+        let _features = c.u32()?;
+        let mhz = c.u32()?;
         Some(Self {
             index,
             mhz,

@@ -50,7 +50,8 @@ impl DpcIsr {
     #[must_use]
     pub fn parse(payload: &[u8], op: u8, version: u8, pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        let (initial_time, routine) = (c.i64()?, c.pointer(pointer_size)?);
+        let initial_time = c.i64()?;
+        let routine = c.pointer(pointer_size)?;
         let is_interrupt = matches!(op, opcode::ISR | opcode::ISR_MSI | opcode::ISR_PASSIVE);
         let vector = if is_interrupt && version >= 2 {
             c.u8()?; // whether the routine claimed it

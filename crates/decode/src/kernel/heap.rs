@@ -66,8 +66,10 @@ impl Change {
                 address: c.pointer(pointer_size)?,
             },
             opcode::REALLOCATE => {
-                let (address, old_address) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
-                let (size, old_size) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
+                let address = c.pointer(pointer_size)?;
+                let old_address = c.pointer(pointer_size)?;
+                let size = c.pointer(pointer_size)?;
+                let old_size = c.pointer(pointer_size)?;
                 Self::Reallocate {
                     address,
                     old_address,

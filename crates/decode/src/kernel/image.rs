@@ -119,7 +119,8 @@ impl NewDll {
     #[must_use]
     pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        let (base, parent_base) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
+        let base = c.pointer(pointer_size)?;
+        let parent_base = c.pointer(pointer_size)?;
         Some(Self {
             base,
             parent_base,

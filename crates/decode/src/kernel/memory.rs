@@ -142,7 +142,8 @@ impl Process {
             return Vec::new();
         };
         let rest = c.rest();
-        let (short, long) = (4 + 4 * pointer_size, 4 + 8 * pointer_size);
+        let short = 4 + 4 * pointer_size;
+        let long = 4 + 8 * pointer_size;
         // The version does not determine the layout. With a length between both, PIDs and pages of
         // all entries but the first would be read from the wrong places.
         let length = match rest.len().checked_div(count) {

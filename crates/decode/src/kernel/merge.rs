@@ -79,8 +79,10 @@ pub struct Pdb {
 #[must_use]
 pub fn parse_rsds(payload: &[u8], pointer_size: usize) -> Option<(u64, u32, Pdb)> {
     let mut c = Cursor::new(payload);
-    let (base, pid) = (c.pointer(pointer_size)?, c.u32()?);
-    let (guid, age) = (c.guid()?, c.u32()?);
+    let base = c.pointer(pointer_size)?;
+    let pid = c.u32()?;
+    let guid = c.guid()?;
+    let age = c.u32()?;
     Some((
         base,
         pid,
@@ -118,7 +120,8 @@ impl FileVersion {
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        let (size, time_date_stamp) = (c.u32()?, c.u32()?);
+        let size = c.u32()?;
+        let time_date_stamp = c.u32()?;
         let mut next = || utf16_text(c.utf16());
         let (original_name, description, _text_version, binary_version) =
             (next(), next(), next(), next());

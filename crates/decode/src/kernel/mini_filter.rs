@@ -72,8 +72,10 @@ impl Callback {
             _ => None,
         };
         let routine = c.pointer(pointer_size)?;
-        let (file_object, file_key) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
-        let (irp, callback_data) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
+        let file_object = c.pointer(pointer_size)?;
+        let file_key = c.pointer(pointer_size)?;
+        let irp = c.pointer(pointer_size)?;
+        let callback_data = c.pointer(pointer_size)?;
         let major_function = c.u32()?;
         let step = match (op, start) {
             (opcode::PRE_START | opcode::POST_START, _) => Step::Start,

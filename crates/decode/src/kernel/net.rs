@@ -196,10 +196,12 @@ pub fn ends(payload: &[u8], is_v6: bool, operation: Operation) -> Option<Ends> {
             IpAddr::from(<[u8; 4]>::try_from(c.take(4)?).ok()?)
         })
     };
-    let (destination, source) = (address()?, address()?);
+    let destination = address()?;
+    let source = address()?;
     // Ports are in network byte order.
     let mut port = || Some(c.u16()?.swap_bytes());
-    let (destination_port, source_port) = (port()?, port()?);
+    let destination_port = port()?;
+    let source_port = port()?;
     let destination = SocketAddr::new(destination, destination_port);
     let source = SocketAddr::new(source, source_port);
     Some(match operation {

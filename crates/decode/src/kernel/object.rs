@@ -55,7 +55,9 @@ impl Handle {
     #[must_use]
     pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        let (object, handle, kind) = (c.pointer(pointer_size)?, c.u32()?, c.u16()?);
+        let object = c.pointer(pointer_size)?;
+        let handle = c.u32()?;
+        let kind = c.u16()?;
         let name = if c.rest().len() > 2 {
             name(c.utf16())
         } else {
@@ -117,7 +119,10 @@ impl Rundown {
     #[must_use]
     pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        let (object, pid, handle, kind) = (c.pointer(pointer_size)?, c.u32()?, c.u32()?, c.u16()?);
+        let object = c.pointer(pointer_size)?;
+        let pid = c.u32()?;
+        let handle = c.u32()?;
+        let kind = c.u16()?;
         Some(Self {
             pid,
             handle: Handle {
@@ -135,7 +140,8 @@ impl Rundown {
 #[must_use]
 pub fn type_name(payload: &[u8]) -> Option<(u16, String)> {
     let mut c = Cursor::new(payload);
-    let (kind, _reserved) = (c.u16()?, c.u16()?);
+    let kind = c.u16()?;
+    let _reserved = c.u16()?;
     Some((kind, name(c.utf16())?))
 }
 

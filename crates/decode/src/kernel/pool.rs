@@ -49,8 +49,10 @@ impl Block {
             _ => return None,
         };
         let mut c = Cursor::new(payload);
-        let (kind, tag) = (c.u32()?, c.u32()?.to_le_bytes());
-        let (bytes, address) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
+        let kind = c.u32()?;
+        let tag = c.u32()?.to_le_bytes();
+        let bytes = c.pointer(pointer_size)?;
+        let address = c.pointer(pointer_size)?;
         let session = if has_session { Some(c.u32()?) } else { None };
         Some((
             Self {

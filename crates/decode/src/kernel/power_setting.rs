@@ -99,7 +99,8 @@ fn setting<'a>(c: &mut Cursor<'a>, has_override: bool) -> Option<Setting<'a>> {
 fn profile_setting<'a>(c: &mut Cursor<'a>) -> Option<Setting<'a>> {
     let profile = c.u8()?;
     let name = c.ansi();
-    let (power_source, class) = (c.u32()?, c.u8()?);
+    let power_source = c.u32()?;
+    let class = c.u8()?;
     let of_profile = Some(OfProfile {
         profile,
         name,

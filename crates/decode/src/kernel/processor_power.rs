@@ -143,7 +143,8 @@ impl Event {
         let mut c = Cursor::new(payload);
         Some(match id {
             id::REQUESTED | id::REQUESTED_OTHER => {
-                let (_state, mhz) = (c.u32()?, c.u32()?);
+                let _state = c.u32()?;
+                let mhz = c.u32()?;
                 Self::Requested(Number::read(&mut c)?, mhz)
             }
             id::PARK => {
@@ -198,7 +199,8 @@ impl Event {
             id::DELIVERED_MHZ => Self::Delivered(delivered(&mut c, 2)?),
             id::CLASSES => {
                 let number = Number::read(&mut c)?;
-                let (efficiency_class, scheduling_class) = (Some(c.u8()?), Some(c.u8()?));
+                let efficiency_class = Some(c.u8()?);
+                let scheduling_class = Some(c.u8()?);
                 Self::Rundown(Rundown {
                     number,
                     efficiency_class,
@@ -217,7 +219,8 @@ fn some(number: u32) -> Option<u32> {
 }
 
 fn delivered(c: &mut Cursor<'_>, version: u8) -> Option<Delivered> {
-    let (number, percent) = (Number::read(c)?, c.u32()?);
+    let number = Number::read(c)?;
+    let percent = c.u32()?;
     let duration_us = if version >= 1 { Some(c.u64()?) } else { None };
     let mhz = if version >= 2 { some(c.u32()?) } else { None };
     Some(Delivered {

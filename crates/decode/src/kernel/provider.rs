@@ -131,8 +131,11 @@ fn stop(payload: &[u8], version: u8) -> Option<Process> {
 
 fn read_image(payload: &[u8], pointer_size: usize) -> Option<Image> {
     let mut c = Cursor::new(payload);
-    let (base, size) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
-    let (pid, checksum, time_date_stamp) = (c.u32()?, c.u32()?, c.u32()?);
+    let base = c.pointer(pointer_size)?;
+    let size = c.pointer(pointer_size)?;
+    let pid = c.u32()?;
+    let checksum = c.u32()?;
+    let time_date_stamp = c.u32()?;
     c.pointer(pointer_size)?; // default base
     Some(Image {
         base,

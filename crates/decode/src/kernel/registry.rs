@@ -152,7 +152,9 @@ impl Operation {
     pub fn parse(payload: &[u8], version: u8, pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
         if version >= 2 {
-            let (begin, status, index) = (Begin::At(c.u64()? as i64), c.u32()?, c.u32()?);
+            let begin = Begin::At(c.u64()? as i64);
+            let status = c.u32()?;
+            let index = c.u32()?;
             let block = c.pointer(pointer_size)?;
             return Some(Self {
                 begin,
@@ -164,7 +166,8 @@ impl Operation {
         }
         // The status has the size of a pointer in versions 0 and 1, but is a number of 32 bits in
         // any case.
-        let (status, block) = (c.pointer(pointer_size)? as u32, c.pointer(pointer_size)?);
+        let status = c.pointer(pointer_size)? as u32;
+        let block = c.pointer(pointer_size)?;
         let begin = Begin::Elapsed(c.u64()? as i64);
         let index = if version == 1 { Some(c.u32()?) } else { None };
         Some(Self {

@@ -71,11 +71,16 @@ impl ContextSwitch {
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        let (new_tid, old_tid) = (c.u32()?, c.u32()?);
-        let (new_priority, old_priority) = (c.i8()?, c.i8()?);
-        let (previous_c_state, _spare) = (c.u8()?, c.u8()?);
-        let (old_wait_reason, mode) = (c.u8()?, c.u8()?);
-        let (old_state, old_ideal_cpu) = (c.u8()?, c.u8()?);
+        let new_tid = c.u32()?;
+        let old_tid = c.u32()?;
+        let new_priority = c.i8()?;
+        let old_priority = c.i8()?;
+        let previous_c_state = c.u8()?;
+        let _spare = c.u8()?;
+        let old_wait_reason = c.u8()?;
+        let mode = c.u8()?;
+        let old_state = c.u8()?;
+        let old_ideal_cpu = c.u8()?;
         Some(Self {
             new_tid,
             old_tid,

@@ -47,7 +47,8 @@ impl Thread {
     /// Reads a payload; version 0 has the two IDs in the other order.
     #[must_use]
     pub fn parse(payload: &[u8], version: u8) -> Option<Self> {
-        let (first, second) = (u32_at(payload, 0)?, u32_at(payload, 4)?);
+        let first = u32_at(payload, 0)?;
+        let second = u32_at(payload, 4)?;
         Some(if version == 0 {
             Self {
                 pid: second,

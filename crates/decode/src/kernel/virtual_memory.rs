@@ -68,7 +68,8 @@ impl Allocation {
     #[must_use]
     pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        let (base, size) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
+        let base = c.pointer(pointer_size)?;
+        let size = c.pointer(pointer_size)?;
         Some(Self {
             base,
             size,
@@ -136,7 +137,8 @@ impl FileMap {
     #[must_use]
     pub fn parse(payload: &[u8], version: u8, pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        let (base, file_key) = (c.pointer(pointer_size)?, c.pointer(pointer_size)?);
+        let base = c.pointer(pointer_size)?;
+        let file_key = c.pointer(pointer_size)?;
         // The lower 48 bits hold other facts about the section.
         let flags = (c.u64()? >> 48) as u16;
         let size = c.pointer(pointer_size)?;

@@ -4,52 +4,36 @@
 //! The tables contain codes that occur in traces, not all codes: a code without a name here is
 //! shown as a number.
 
-mod nt;
-mod win32;
+use std::sync::LazyLock;
 
-/// HRESULT codes of COM; codes that wrap Win32 errors (`0x8007….`) have the names of the errors.
-const HRESULTS: &[(u32, &str)] = &[
-    (0x0000_0000, "S_OK"),
-    (0x0000_0001, "S_FALSE"),
-    (0x8000_000A, "E_PENDING"),
-    (0x8000_000B, "E_BOUNDS"),
-    (0x8000_4001, "E_NOTIMPL"),
-    (0x8000_4002, "E_NOINTERFACE"),
-    (0x8000_4003, "E_POINTER"),
-    (0x8000_4004, "E_ABORT"),
-    (0x8000_4005, "E_FAIL"),
-    (0x8000_FFFF, "E_UNEXPECTED"),
-    (0x8001_0108, "RPC_E_DISCONNECTED"),
-    (0x8001_010E, "RPC_E_WRONG_THREAD"),
-    (0x8004_0111, "CLASS_E_CLASSNOTAVAILABLE"),
-    (0x8004_0154, "REGDB_E_CLASSNOTREG"),
-    (0x8004_01F0, "CO_E_NOTINITIALIZED"),
-];
+/// Codes with their names, sorted by code.
+type Names = LazyLock<Vec<(u32, &'static str)>>;
 
-/// Return codes of network drivers in addition to NTSTATUS codes, from the NDIS reference.
-const NDIS_STATUSES: &[(u32, &str)] = &[
-    (0x0000_0000, "NDIS_STATUS_SUCCESS"),
-    (0x0000_0103, "NDIS_STATUS_PENDING"),
-    (0x4001_000B, "NDIS_STATUS_MEDIA_CONNECT"),
-    (0x4001_000C, "NDIS_STATUS_MEDIA_DISCONNECT"),
-    (0xC000_0001, "NDIS_STATUS_FAILURE"),
-    (0xC000_009A, "NDIS_STATUS_RESOURCES"),
-    (0xC000_00BB, "NDIS_STATUS_NOT_SUPPORTED"),
-    (0xC001_0014, "NDIS_STATUS_INVALID_LENGTH"),
-    (0xC001_0015, "NDIS_STATUS_INVALID_DATA"),
-];
+static NT: Names = LazyLock::new(|| read(NT_FILE));
+static WIN32: Names = LazyLock::new(|| read(WIN32_FILE));
+static HRESULTS: Names = LazyLock::new(|| read(HRESULT_FILE));
+static NDIS_STATUSES: Names = LazyLock::new(|| read(NDIS_STATUS_FILE));
+static NDIS_OIDS: Names = LazyLock::new(|| read(NDIS_OID_FILE));
 
-/// Object identifiers of network drivers, from the NDIS reference.
-const NDIS_OIDS: &[(u32, &str)] = &[
-    (0x0001_0101, "OID_GEN_SUPPORTED_LIST"),
-    (0x0001_0102, "OID_GEN_HARDWARE_STATUS"),
-    (0x0001_0103, "OID_GEN_MEDIA_SUPPORTED"),
-    (0x0001_0104, "OID_GEN_MEDIA_IN_USE"),
-    (0x0001_0106, "OID_GEN_MAXIMUM_FRAME_SIZE"),
-    (0x0001_0107, "OID_GEN_LINK_SPEED"),
-    (0x0001_010E, "OID_GEN_CURRENT_PACKET_FILTER"),
-    (0x0001_0114, "OID_GEN_MEDIA_CONNECT_STATUS"),
-];
+const NT_FILE: &str = include_str!("nt.tsv");
+const WIN32_FILE: &str = include_str!("win32.tsv");
+const HRESULT_FILE: &str = include_str!("hresult.tsv");
+const NDIS_STATUS_FILE: &str = include_str!("ndis_status.tsv");
+const NDIS_OID_FILE: &str = include_str!("ndis_oid.tsv");
+
+/// Reads a file of codes: in each line a code, a tab and its name. Lines with `#` are comments.
+fn read(file: &'static str) -> Vec<(u32, &'static str)> {
+    file.lines().filter_map(parsed).collect()
+}
+
+fn parsed(line: &'static str) -> Option<(u32, &'static str)> {
+    let (code, name) = line.split_once('\t')?;
+    let code = match code.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).ok()?,
+        None => code.parse().ok()?,
+    };
+    Some((code, name))
+}
 
 fn find(names: &'static [(u32, &'static str)], code: u32) -> Option<&'static str> {
     let at = names.binary_search_by_key(&code, |(code, _)| *code).ok()?;
@@ -59,23 +43,23 @@ fn find(names: &'static [(u32, &'static str)], code: u32) -> Option<&'static str
 /// Name of an NTSTATUS code, without `STATUS_`.
 #[must_use]
 pub fn nt(code: u32) -> Option<&'static str> {
-    find(nt::NAMES, code)
+    find(&NT, code)
 }
 
 /// Returns all NTSTATUS codes that have a name here, with their names as in [`nt`].
 pub fn nt_names() -> impl Iterator<Item = (u32, &'static str)> {
-    nt::NAMES.iter().copied()
+    NT.iter().copied()
 }
 
 /// Returns all Win32 errors that have a name here, with their names as in [`win32`].
 pub fn win32_names() -> impl Iterator<Item = (u32, &'static str)> {
-    win32::NAMES.iter().copied()
+    WIN32.iter().copied()
 }
 
 /// Name of a Win32 error, without `ERROR_`.
 #[must_use]
 pub fn win32(code: u32) -> Option<&'static str> {
-    find(win32::NAMES, code)
+    find(&WIN32, code)
 }
 
 /// Name of an NTSTATUS code as the headers of Windows have it.
@@ -108,19 +92,19 @@ pub fn hresult_constant(code: u32) -> Option<String> {
     if code & 0xFFFF_0000 == WIN32 {
         return win32_constant(code & 0xFFFF);
     }
-    find(HRESULTS, code).map(str::to_owned)
+    find(&HRESULTS, code).map(str::to_owned)
 }
 
 /// Name of a status of a network driver.
 #[must_use]
 pub fn ndis_constant(code: u32) -> Option<&'static str> {
-    find(NDIS_STATUSES, code)
+    find(&NDIS_STATUSES, code)
 }
 
 /// Name of an object identifier of a network driver.
 #[must_use]
 pub fn ndis_oid_constant(code: u32) -> Option<&'static str> {
-    find(NDIS_OIDS, code)
+    find(&NDIS_OIDS, code)
 }
 
 #[cfg(test)]
@@ -128,9 +112,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_are_sorted() {
-        for names in [nt::NAMES, win32::NAMES, HRESULTS, NDIS_STATUSES, NDIS_OIDS] {
-            assert!(names.is_sorted_by(|a, b| a.0 < b.0));
+    fn files_are_sorted_and_have_a_code_in_each_line() {
+        for file in [
+            NT_FILE,
+            WIN32_FILE,
+            HRESULT_FILE,
+            NDIS_STATUS_FILE,
+            NDIS_OID_FILE,
+        ] {
+            let names = read(file);
+            assert!(names.is_sorted_by(|a, b| a.0 < b.0), "{names:?}");
+            let lines = file.lines().filter(|line| !line.starts_with('#'));
+            assert_eq!(names.len(), lines.count(), "{file}");
         }
     }
 

@@ -34,7 +34,9 @@ impl Row {
     fn parse(line: &'static str) -> Option<Self> {
         let (head, fields) = line.split_once(':')?;
         let mut words = head.splitn(3, ' ');
-        let (ids, version, name) = (words.next()?, words.next()?, words.next());
+        let ids = words.next()?;
+        let version = words.next()?;
+        let name = words.next();
         let version = if version == "any" {
             None
         } else {

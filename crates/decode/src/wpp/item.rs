@@ -220,7 +220,8 @@ fn names(field: &Field) -> impl Iterator<Item = (u64, &str)> {
 
 /// Names of the bits that are set; a bit without a name in hexadecimal.
 fn of_bits(field: &Field, bits: u64, between: &str) -> String {
-    let (mut left, mut found) = (bits, Vec::new());
+    let mut left = bits;
+    let mut found = Vec::new();
     // An entry of 0 is contained in every value, so it would be named each time.
     for (value, name) in names(field).filter(|(value, _)| *value != 0 && bits & value == *value) {
         left &= !value;
@@ -241,7 +242,8 @@ fn argument(ty: Type, bytes: &[u8]) -> Argument {
     for (to, from) in word.iter_mut().zip(bytes) {
         *to = *from;
     }
-    let (bits, size) = (u64::from_le_bytes(word), bytes.len().min(8) as u8);
+    let bits = u64::from_le_bytes(word);
+    let size = bytes.len().min(8) as u8;
     match ty {
         Type::Int8 | Type::Int16 | Type::Int32 | Type::Int64 => Argument::Integer {
             bits,

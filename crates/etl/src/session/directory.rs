@@ -82,7 +82,8 @@ struct Scan<'s> {
 
 impl Scan<'_> {
     fn run(&mut self) -> Result<()> {
-        let (mut position, end) = (0, self.probe.end);
+        let mut position = 0;
+        let end = self.probe.end;
         while position + HEADER_LEN as u64 <= end {
             if let Some(mut header) = self
                 .probe

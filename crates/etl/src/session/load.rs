@@ -170,10 +170,8 @@ fn fetch<'s>(source: &'s dyn ByteSource, entry: &BufferEntry) -> Result<Bytes<'s
 
 /// End of the valid data of an uncompressed buffer according to its header. It can exceed `len`.
 fn valid_end(entry: &BufferEntry, len: usize) -> usize {
-    let (offset, saved) = (
-        entry.header.offset as usize,
-        entry.header.saved_offset as usize,
-    );
+    let offset = entry.header.offset as usize;
+    let saved = entry.header.saved_offset as usize;
     // A buffer that was never flushed properly has no end: cut until the filler or an invalid
     // header.
     [offset, saved]

@@ -109,7 +109,8 @@ fn load<'s>(
     key: Key,
     ahead: &mut impl FnMut(&RawEvent<'_>) -> bool,
 ) -> Result<Option<Ready<'s>>> {
-    let (file, buffer) = (key.file(), key.buffer());
+    let file = key.file();
+    let buffer = key.buffer();
     let Some(trace) = session.files.get(usize::from(file)) else {
         return Ok(None);
     };
@@ -123,7 +124,8 @@ fn load<'s>(
     let mut damage = Damage::default();
     let mut cuts = Vec::with_capacity(entry.len as usize / USUAL_RECORD);
     let cpu = entry.header.cpu();
-    let (mut ordered, mut previous) = (true, i64::MIN);
+    let mut ordered = true;
+    let mut previous = i64::MIN;
     let bytes = load::cut(trace, file, entry, &mut damage, |bytes, cut| {
         if !ahead(&cut.event(bytes, cpu, (file, buffer))) {
             return;

@@ -87,11 +87,9 @@ impl<'a> Iterator for ExtendedItems<'a> {
             return None;
         }
         let head = self.bytes.get(self.at..)?;
-        let (kind, linkage, len) = (
-            u16_at(head, 2)?,
-            u16_at(head, 4)?,
-            usize::from(u16_at(head, 6)?),
-        );
+        let kind = u16_at(head, 2)?;
+        let linkage = u16_at(head, 4)?;
+        let len = usize::from(u16_at(head, 6)?);
         let Some(data) = head.get(8..8 + len) else {
             // A broken length: nothing after it can be trusted, so the payload is empty.
             self.at = self.bytes.len();

@@ -157,6 +157,8 @@ impl<'a> Input<'a> {
                 usize::from(self.u8()? & 15)
             }
         };
+        // Each longer form counts from the largest value of the one before: 7 of three bits, 15 of
+        // four. The shortest match has 3 bytes.
         if half < 15 {
             return Some(half + 7 + 3);
         }

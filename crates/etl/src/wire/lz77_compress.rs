@@ -38,7 +38,8 @@ impl Compressor {
         // Matches never reach into another buffer.
         self.heads.fill(0);
         let mut items = Items::new(out);
-        let (mut at, mut added) = (0, 0);
+        let mut at = 0;
+        let mut added = 0;
         while let Some(&literal) = input.get(at) {
             let (length, distance) = self.longest(input, at);
             if length < MATCH_MIN {
@@ -111,6 +112,8 @@ impl Compressor {
 fn hash_at(input: &[u8], at: usize) -> Option<usize> {
     let [a, b, c] = *input.get(at..)?.first_chunk()?;
     let bytes = u32::from_le_bytes([a, b, c, 0]);
+    // A prime near 2^32 divided by the golden ratio spreads neighbouring values over the table, and
+    // the high bits of the product depend on all three bytes.
     Some((bytes.wrapping_mul(0x9E37_79B1) >> (32 - HASH_BITS)) as usize)
 }
 
@@ -190,6 +193,7 @@ impl<'o> Items<'o> {
         if half < 15 {
             return;
         }
+        // 22 is what the two shorter forms hold: 7 and 15.
         let byte = (length - 22).min(255) as u8;
         self.out.push(byte);
         if byte < 255 {

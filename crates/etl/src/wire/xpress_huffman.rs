@@ -191,6 +191,7 @@ impl<'a> Bits<'a> {
     fn long_length(&mut self) -> Option<usize> {
         let byte = usize::from(u8::from_le_bytes(self.take()?));
         if byte < 255 {
+            // 15 is the largest length of a symbol, and the shortest match has 3 bytes.
             return Some(byte + 15 + 3);
         }
         let mut whole = usize::from(u16::from_le_bytes(self.take()?));

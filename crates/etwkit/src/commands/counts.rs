@@ -33,7 +33,8 @@ pub(super) fn print(counts: &EventCounts, printer: &mut Printer<'_>) -> Result<(
             row.version.to_string(),
             row.opcode.to_string(),
         ];
-        let (name, event) = (row.name.clone(), row.event.clone());
+        let name = row.name.clone();
+        let event = row.event.clone();
         [
             row.provider.clone(),
             id,

@@ -221,7 +221,8 @@ fn named_extracts(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Resul
 
 pub(crate) fn run(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     if !args.tables.profiles.is_empty() {
-        let (range, folder) = (args.range.as_deref(), args.out.as_deref());
+        let range = args.range.as_deref();
+        let folder = args.out.as_deref();
         let output = Output {
             range,
             folder,
@@ -350,7 +351,8 @@ fn not_there(
     nothing: &etwkit_export::Error,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<Exit> {
-    let (path, hint) = (path.display().to_string(), nothing.hint().unwrap_or(""));
+    let path = path.display().to_string();
+    let hint = nothing.hint().unwrap_or("");
     if args.json {
         printer.json(&json!({"extract": path, "nothing": nothing.to_string(), "hint": hint}))?;
     } else {

@@ -104,7 +104,8 @@ fn diagnosed(recording: &Path, args: &NowArgs, printer: &mut Printer<'_>) -> Res
 
 /// `etwkit cut`. `map` gets the table of stand-ins.
 pub(crate) fn cut(args: &CutArgs, map: Option<&Path>, printer: &mut Printer<'_>) -> Result<Exit> {
-    let (bars, stoppable) = (Bars::new(1, printer.wants_notes()), Stoppable::begin());
+    let bars = Bars::new(1, printer.wants_notes());
+    let stoppable = Stoppable::begin();
     let target = args.out.as_deref().unwrap_or(Path::new("redaction"));
     let mut bar = bars.start(&target.display().to_string(), 0);
     let range = |text: &str, input: &_| TimeRange::parse(Some(text))?.of(input);
@@ -155,7 +156,8 @@ fn asked(words: &[OsString], cannot: &str, printer: &mut Printer<'_>) -> Result<
 
 /// Runs a command line of this program and returns its output, its errors, and its exit code.
 fn answered(words: &[OsString]) -> (String, String, Exit) {
-    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let mut out = Vec::new();
+    let mut err = Vec::new();
     let exit = crate::run(words, &mut out, &mut err);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
     (text(&out), text(&err), exit)
@@ -163,7 +165,8 @@ fn answered(words: &[OsString]) -> (String, String, Exit) {
 
 /// `etwkit mcp`.
 pub(crate) fn mcp(args: &McpArgs, printer: &mut Printer<'_>) -> Result<Exit> {
-    let (engine, of_lines) = (printer.context().engine, printer.context().engine);
+    let engine = printer.context().engine;
+    let of_lines = printer.context().engine;
     let run_line =
         move |words: &[String], asking: &Asking, out: &mut dyn Write, err: &mut dyn Write| {
             let args: Vec<OsString> = std::iter::once("etwkit".into())
@@ -173,7 +176,8 @@ pub(crate) fn mcp(args: &McpArgs, printer: &mut Printer<'_>) -> Result<Exit> {
                 engine: of_lines.clone(),
                 asking: asking.clone(),
             };
-            let (terminal, speech) = (crate::Terminal::default(), Speech::Usual);
+            let terminal = crate::Terminal::default();
+            let speech = Speech::Usual;
             let mut screen = crate::Screen {
                 out,
                 err,

@@ -173,7 +173,8 @@ fn recording_table(recording: &Recording) -> Table {
     if let Some((first, last)) = recording.events_s {
         table.row(["events".into(), format!("from {first:.3} s to {last:.3} s")]);
     }
-    let (bytes, events) = (grouped(recording.bytes), grouped(recording.events));
+    let bytes = grouped(recording.bytes);
+    let events = grouped(recording.events);
     table.row(["size".into(), format!("{bytes} bytes, {events} events")]);
     let frequency = grouped(recording.frequency.unsigned_abs());
     table.row([

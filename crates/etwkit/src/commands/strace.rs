@@ -114,11 +114,9 @@ fn summary(mut rows: Vec<SyscallRow>, printer: &mut Printer<'_>) -> anyhow::Resu
     // Our tables have their largest row at the end, next to the prompt.
     rows.reverse();
     let sum = |of: fn(&SyscallRow) -> i64| rows.iter().map(of).fold(0, i64::saturating_add);
-    let (total, calls, errors) = (
-        sum(|row| row.duration_ns),
-        sum(|row| row.count),
-        sum(|row| row.failures),
-    );
+    let total = sum(|row| row.duration_ns);
+    let calls = sum(|row| row.count);
+    let errors = sum(|row| row.failures);
     let cells = |ns: i64, calls: i64, errors: i64, name: String| {
         [
             format!("{:.2}", ns as f64 * 100.0 / total.max(1) as f64),

@@ -71,28 +71,32 @@ fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
         );
     }
     let (bytes, truth) = write_files(&play, &args.out, &beside, force)?;
+    let table = outcome(&args.out, &beside, bytes, &truth);
+    printer.heading(&format!("Wrote {} with seed {}", args.scenario, args.seed))?;
+    printer.table(&table)?;
+    Ok(Exit::Answered)
+}
+
+/// Returns the written files and their sizes.
+fn outcome(trace: &Path, beside: &Beside, bytes: u64, truth: &Truth) -> Table {
     let mut table = Table::pairs();
-    let seconds = truth.header.duration_ns as f64 / 1e9;
-    for (name, path) in [("trace", &args.out), ("truth", &beside.truth)]
-        .into_iter()
-        .chain(beside.symbols.iter().map(|folder| ("symbols", folder)))
-    {
+    let files = [("trace", trace), ("truth", beside.truth.as_path())].into_iter();
+    let symbols = beside.symbols.iter();
+    let symbols = symbols.map(|folder| ("symbols", folder.as_path()));
+    for (name, path) in files.chain(symbols) {
         table.row([name.to_owned(), path.display().to_string()]);
     }
+    let bytes_an_event = bytes as f64 / truth.counts.total.max(1) as f64;
+    let seconds = truth.header.duration_ns as f64 / 1e9;
     for (name, value) in [
         ("bytes", grouped(bytes)),
         ("events", grouped(truth.counts.total)),
-        (
-            "bytes an event",
-            format!("{:.1}", bytes as f64 / truth.counts.total.max(1) as f64),
-        ),
+        ("bytes an event", format!("{bytes_an_event:.1}")),
         ("seconds", format!("{seconds:.3}")),
     ] {
         table.row([name.to_owned(), value]);
     }
-    printer.heading(&format!("Wrote {} with seed {}", args.scenario, args.seed))?;
-    printer.table(&table)?;
-    Ok(Exit::Answered)
+    table
 }
 
 /// With `--force` a simulated trace may replace a simulated one, never a recorded one.

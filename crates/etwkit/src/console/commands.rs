@@ -167,7 +167,9 @@ fn load(
     keeps: bool,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<Exit> {
-    let (mut reads_now, mut is_recursive, mut queries) = (false, false, Vec::new());
+    let mut reads_now = false;
+    let mut is_recursive = false;
+    let mut queries = Vec::new();
     for word in asked.words {
         match word.to_lowercase().as_str() {
             "-all" => reads_now = true,
@@ -258,25 +260,7 @@ fn answer(what: anyhow::Result<String>, printer: &mut Printer<'_>) -> anyhow::Re
 /// name.
 fn help(_: &mut Console, asked: &Asked<'_>, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     if let Some(first) = asked.words.first() {
-        let is_dump = etwanalyzer::dumps().any(|dump| first.eq_ignore_ascii_case(dump));
-        if is_dump {
-            let words = [first.clone(), "-help".to_owned()];
-            return carry_out(
-                etwanalyzer::dump(&words, &|_, _| Ok(Vec::new()))?,
-                &|_| {},
-                printer,
-            );
-        }
-        if let Some(dot) = find(first) {
-            printer.line(&format!("{} {}", dot.names.join(" "), dot.args))?;
-            printer.line(&format!("  {}", dot.help))?;
-            return Ok(Exit::Answered);
-        }
-        let args = ["etwkit"]
-            .into_iter()
-            .chain(asked.words.iter().map(String::as_str))
-            .chain(["--help"]);
-        return crate::line(&args.map(Into::into).collect::<Vec<OsString>>(), printer);
+        return help_about(first, asked.words, printer);
     }
     let mut table = Table::pairs();
     for dot in COMMANDS {
@@ -304,4 +288,22 @@ fn help(_: &mut Console, asked: &Asked<'_>, printer: &mut Printer<'_>) -> anyhow
     }
     printer.table(&table)?;
     Ok(Exit::Answered)
+}
+
+/// Prints the help of a dump of ETWAnalyzer, of a command of the console, or of a command of ours.
+fn help_about(first: &str, words: &[String], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    if etwanalyzer::dumps().any(|dump| first.eq_ignore_ascii_case(dump)) {
+        let words = [first.to_owned(), "-help".to_owned()];
+        let plan = etwanalyzer::dump(&words, &|_, _| Ok(Vec::new()))?;
+        return carry_out(plan, &|_| {}, printer);
+    }
+    if let Some(dot) = find(first) {
+        printer.line(&format!("{} {}", dot.names.join(" "), dot.args))?;
+        printer.line(&format!("  {}", dot.help))?;
+        return Ok(Exit::Answered);
+    }
+    let words = words.iter().map(String::as_str);
+    let args = ["etwkit"].into_iter().chain(words).chain(["--help"]);
+    let args: Vec<OsString> = args.map(Into::into).collect();
+    crate::line(&args, printer)
 }

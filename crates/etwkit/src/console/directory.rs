@@ -26,7 +26,9 @@ struct Entry {
 
 /// Lists files of a folder, or the files whose names match the pattern at the end of a path.
 pub(super) fn list(words: &[String], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let (mut is_recursive, mut by_date, mut place) = (false, false, None);
+    let mut is_recursive = false;
+    let mut by_date = false;
+    let mut place = None;
     for word in words {
         match word.to_lowercase().as_str() {
             "-r" | "-rec" | "-recursive" => is_recursive = true,

@@ -16,7 +16,7 @@ mod settings;
 mod state;
 mod words;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::rc::Rc;
@@ -30,7 +30,7 @@ use etwkit_terminal::style::When;
 
 use crate::cli::{Cli, Command};
 use crate::context::Context;
-use crate::printer::Speech;
+use crate::printer::{Printer, Speech};
 use crate::{Screen, report};
 use complete::Completions;
 use gate::{Gate, Running};
@@ -72,7 +72,8 @@ pub(crate) fn request(args: &[OsString]) -> Option<Request> {
         return None;
     }
     let cli = Cli::try_parse_from(args).ok()?;
-    let (colors, speech) = (cli.color, cli.speech());
+    let colors = cli.color;
+    let speech = cli.speech();
     match cli.command {
         Command::Console(args) => Some(Request {
             queries: Ok(args.extracts),
@@ -104,7 +105,8 @@ pub(crate) fn run(request: Request, screen: &mut Screen<'_>) -> Exit {
 
 fn answered(request: Request, screen: &mut Screen<'_>) -> anyhow::Result<Exit> {
     (screen.session, screen.speech) = (request.colors, request.speech);
-    let (engine, running) = (Engine::default(), Running::default());
+    let engine = Engine::default();
+    let running = Running::default();
     let is_interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let set = Rc::new(RefCell::new(Set::new(engine.clone())));
     let mut console = Console {
@@ -116,7 +118,7 @@ fn answered(request: Request, screen: &mut Screen<'_>) -> anyhow::Result<Exit> {
     };
     let queries = request.queries?;
     let completions = Completions::new(set, engine.clone());
-    let mut input = if is_interactive {
+    let input = if is_interactive {
         Input::terminal(completions, request.has_history)?
     } else {
         Input::Lines
@@ -133,12 +135,7 @@ fn answered(request: Request, screen: &mut Screen<'_>) -> anyhow::Result<Exit> {
         speech: screen.speech,
     };
     if is_interactive {
-        screen.answer(Context::new(&engine, &running.begin()), |printer| {
-            printer.line(
-                "Lines are commands of etwkit, or start with a dot: .load FILE, .help, .quit",
-            )?;
-            Ok(Exit::Answered)
-        });
+        screen.answer(Context::new(&engine, &running.begin()), welcome);
     }
     let begin = || {
         let cancel = running.begin();
@@ -158,30 +155,59 @@ fn answered(request: Request, screen: &mut Screen<'_>) -> anyhow::Result<Exit> {
             Ok(Exit::Answered)
         });
     }
-    loop {
-        let line = match input.next() {
-            Ok(Next::Line(line)) => line,
-            Ok(Next::Nothing) => continue,
-            Ok(Next::End) => break,
-            Err(error) => {
-                report::error(&mut screen.errors(), &error, report::HELP);
-                worst = worst.worse(Exit::Error);
-                break;
-            }
-        };
-        begin();
-        match console.line(&line, &mut screen) {
-            Then::Next(exit) => worst = worst.worse(exit),
-            Then::Leave => break,
-        }
-        // The reader of the output has gone, as after `… | head`: later lines would print nothing.
-        if is_closed.get() {
-            break;
-        }
-    }
+    let lines = Lines {
+        input,
+        is_closed: &is_closed,
+        begin: &|| {
+            begin();
+        },
+    };
+    worst = worst.worse(lines.answered(&mut console, &mut screen));
     Ok(if is_interactive {
         Exit::Answered
     } else {
         worst
     })
+}
+
+fn welcome(printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+    printer.line("Lines are commands of etwkit, or start with a dot: .load FILE, .help, .quit")?;
+    Ok(Exit::Answered)
+}
+
+/// The lines of a console.
+struct Lines<'a> {
+    input: Input,
+    /// True when the reader of the output has gone.
+    is_closed: &'a Cell<bool>,
+    /// Called before each line.
+    begin: &'a dyn Fn(),
+}
+
+impl Lines<'_> {
+    /// Answers the lines, and returns the worst exit code.
+    fn answered(mut self, console: &mut Console, screen: &mut Screen<'_>) -> Exit {
+        let mut worst = Exit::Answered;
+        loop {
+            let line = match self.input.next() {
+                Ok(Next::Line(line)) => line,
+                Ok(Next::Nothing) => continue,
+                Ok(Next::End) => return worst,
+                Err(error) => {
+                    report::error(&mut screen.errors(), &error, report::HELP);
+                    return worst.worse(Exit::Error);
+                }
+            };
+            (self.begin)();
+            match console.line(&line, screen) {
+                Then::Next(exit) => worst = worst.worse(exit),
+                Then::Leave => return worst,
+            }
+            // The reader of the output has gone, as after `… | head`: later lines would print
+            // nothing.
+            if self.is_closed.get() {
+                return worst;
+            }
+        }
+    }
 }

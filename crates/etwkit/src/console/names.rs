@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use etwkit_engine::{Asking, Engine};
-use etwkit_question::sql::quoted;
 use etwkit_sql::arrow::util::display::{ArrayFormatter, FormatOptions};
+use etwkit_sql::literal::quoted;
 use etwkit_terminal::escape;
 
 /// Largest number of extracts that are searched for names.

@@ -138,7 +138,8 @@ impl Set {
         let is_chosen = |file: &Loaded| {
             queries.is_empty() || queries.iter().any(|query| fits(query, &file.named))
         };
-        let (all, mut chosen) = (self.files.len(), Vec::new());
+        let all = self.files.len();
+        let mut chosen = Vec::new();
         for file in self.files.iter_mut().filter(|file| is_chosen(file)) {
             let extract = match file.extract.take() {
                 Some(extract) => extract,
@@ -194,7 +195,8 @@ impl Set {
                 self.files.iter().map(row),
             ))?;
         }
-        let (loaded, open) = (self.files.len(), self.engine.pool().open_count());
+        let loaded = self.files.len();
+        let open = self.engine.pool().open_count();
         printer.line(&format!("{loaded} loaded, {open} open"))?;
         Ok(())
     }

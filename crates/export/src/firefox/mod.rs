@@ -191,7 +191,8 @@ impl Timeline for Profile<'_> {
             return Ok(());
         };
         let name = self.tables.string(&marker.name).to_string();
-        let (phase, category) = (marker.phase.to_string(), "0".to_owned());
+        let phase = marker.phase.to_string();
+        let category = "0".to_owned();
         self.markers
             .push([name, marker.start, marker.end, phase, category, marker.data])
     }
@@ -274,7 +275,8 @@ impl Profile<'_> {
 
     /// Returns the members of a thread before its rows.
     fn head(&self, scene: &Scene<'_>) -> String {
-        let (thread, process) = (scene.thread(self.thread), scene.process(self.thread));
+        let thread = scene.thread(self.thread);
+        let process = scene.process(self.thread);
         let pid = process.and_then(|process| self.pids.get(&process.process_key));
         let (name, tid) = match thread {
             Some(thread) => {

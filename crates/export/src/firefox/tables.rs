@@ -49,7 +49,9 @@ impl Tables {
     /// Returns the number of a stack of the extract; `None` for a stack without a frame.
     pub(super) fn stack(&mut self, stack_id: i32, frames: &TraceFrames) -> Option<usize> {
         // From the innermost frame outward, up to the first known stack.
-        let (mut new, mut caller, mut next) = (Vec::new(), None, Some(stack_id));
+        let mut new = Vec::new();
+        let mut caller = None;
+        let mut next = Some(stack_id);
         while let Some(stack) = next {
             if let Some(known) = self.of_stack.get(&stack) {
                 caller = Some(*known);
@@ -90,55 +92,14 @@ impl Tables {
             .iter()
             .map(|path| self.string(file_name(path)))
             .collect();
-        let length = self.frames.len();
-        let address = |frame: &i32| frames.offset(*frame).map_or(-1, |offset| offset.max(0));
         let mut table = Table {
             out,
             is_first: true,
         };
-        table.begin("\"shared\":{\"stackTable\"")?;
-        table.column("frame", self.stacks.iter().map(|(frame, _)| frame))?;
-        table.column(
-            "prefix",
-            self.stacks.iter().map(|(_, caller)| maybe(*caller)),
-        )?;
-        table.end(self.stacks.len(), ",\n\"frameTable\"")?;
-        table.column("address", self.frames.iter().map(address))?;
-        for (name, value) in [
-            ("inlineDepth", "0"),
-            ("category", "0"),
-            ("subcategory", "0"),
-        ] {
-            table.same(name, value, length)?;
-        }
-        table.column("func", functions.of_frame.iter())?;
-        table.same("nativeSymbol", "null", length)?;
-        table.same("innerWindowID", "0", length)?;
-        table.same("line", "null", length)?;
-        table.same("column", "null", length)?;
-        table.end(length, ",\n\"funcTable\"")?;
-        table.column("name", names.iter())?;
-        table.same("isJS", "false", names.len())?;
-        table.same("relevantForJS", "false", names.len())?;
-        table.column(
-            "resource",
-            functions
-                .file_of
-                .iter()
-                .map(|file| file.map_or(-1, |file| file as i64)),
-        )?;
-        for name in ["source", "lineNumber", "columnNumber"] {
-            table.same(name, "null", names.len())?;
-        }
-        table.end(names.len(), ",\n\"resourceTable\"")?;
-        table.column("lib", 0..files.len())?;
-        table.column("name", files.iter())?;
-        table.same("host", "null", files.len())?;
-        // A library.
-        table.same("type", "1", files.len())?;
-        let empty = ",\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],\"length\":0},\n\
-            \"sources\":{\"length\":0,\"uuid\":[],\"filename\":[]},\n\"stringArray\"";
-        table.end_with(files.len(), empty)?;
+        self.write_stacks(&mut table)?;
+        self.write_frames(&mut table, &functions, frames)?;
+        write_functions(&mut table, &functions, &names)?;
+        write_files(&mut table, &files)?;
         list(table.out, self.strings.iter().map(|string| text(string)))?;
         table
             .out
@@ -146,6 +107,60 @@ impl Tables {
             .map_err(Error::Write)?;
         list(table.out, functions.files.iter().map(|path| library(path)))
     }
+
+    fn write_stacks(&self, table: &mut Table<'_>) -> Result<()> {
+        table.begin("\"shared\":{\"stackTable\"")?;
+        table.column("frame", self.stacks.iter().map(|(frame, _)| frame))?;
+        let callers = self.stacks.iter().map(|(_, caller)| maybe(*caller));
+        table.column("prefix", callers)?;
+        table.end(self.stacks.len(), ",\n\"frameTable\"")
+    }
+
+    fn write_frames(
+        &self,
+        table: &mut Table<'_>,
+        functions: &Functions,
+        frames: &TraceFrames,
+    ) -> Result<()> {
+        let length = self.frames.len();
+        let address = |frame: &i32| frames.offset(*frame).map_or(-1, |offset| offset.max(0));
+        table.column("address", self.frames.iter().map(address))?;
+        for name in ["inlineDepth", "category", "subcategory"] {
+            table.same(name, "0", length)?;
+        }
+        table.column("func", functions.of_frame.iter())?;
+        table.same("nativeSymbol", "null", length)?;
+        table.same("innerWindowID", "0", length)?;
+        table.same("line", "null", length)?;
+        table.same("column", "null", length)?;
+        table.end(length, ",\n\"funcTable\"")
+    }
+}
+
+/// Writes functions, with their names as numbers of strings.
+fn write_functions(table: &mut Table<'_>, functions: &Functions, names: &[usize]) -> Result<()> {
+    table.column("name", names.iter())?;
+    table.same("isJS", "false", names.len())?;
+    table.same("relevantForJS", "false", names.len())?;
+    let files = functions.file_of.iter();
+    let files = files.map(|file| file.map_or(-1, |file| file as i64));
+    table.column("resource", files)?;
+    for name in ["source", "lineNumber", "columnNumber"] {
+        table.same(name, "null", names.len())?;
+    }
+    table.end(names.len(), ",\n\"resourceTable\"")
+}
+
+/// Writes files, with their names as numbers of strings, and the tables that stay empty.
+fn write_files(table: &mut Table<'_>, files: &[usize]) -> Result<()> {
+    table.column("lib", 0..files.len())?;
+    table.column("name", files.iter())?;
+    table.same("host", "null", files.len())?;
+    // A library.
+    table.same("type", "1", files.len())?;
+    let empty = ",\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],\"length\":0},\n\
+        \"sources\":{\"length\":0,\"uuid\":[],\"filename\":[]},\n\"stringArray\"";
+    table.end_with(files.len(), empty)
 }
 
 /// The functions of frames, and the files that hold their code.
@@ -186,7 +201,8 @@ impl Functions {
 /// A file as `Lib`. Its identity on symbol servers is left empty: the names are
 /// in the profile, so that the profiler need not look up any.
 fn library(path: &str) -> String {
-    let (name, path) = (text(file_name(path)), text(path));
+    let name = text(file_name(path));
+    let path = text(path);
     format!(
         "{{\"arch\":\"\",\"name\":{name},\"path\":{path},\"debugName\":{name},\"debugPath\":{path},\
          \"breakpadId\":\"\",\"codeId\":null}}"

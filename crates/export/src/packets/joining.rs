@@ -144,11 +144,10 @@ const PROTECTED: u8 = 0x40;
 
 /// Returns the part in an event; `None` if a field is missing.
 fn part(row: &PacketRow, fields: &Fields, unix_ns: u64) -> Option<Seen> {
-    let (miniport, lower) = (
-        fields.number("MiniportIfIndex")?,
-        fields.number("LowerIfIndex")?,
-    );
-    let (mut name, mut description) = (format!("ndis:{lower}"), String::new());
+    let miniport = fields.number("MiniportIfIndex")?;
+    let lower = fields.number("LowerIfIndex")?;
+    let mut name = format!("ndis:{lower}");
+    let mut description = String::new();
     if lower != miniport {
         name += &format!(":{miniport}");
         description = format!("filter over interface {miniport}");

@@ -75,7 +75,8 @@ ORDER BY ts_ns"
     /// Returns the packet of an event; `None` if packet files do not have its link type, or if a
     /// field is missing.
     pub(crate) fn packet(&self, row: &PacketRow, fields: &Fields, unix_ns: u64) -> Option<Seen> {
-        let (component, edge) = (fields.number("ComponentId")?, fields.number("EdgeId")?);
+        let component = fields.number("ComponentId")?;
+        let edge = fields.number("EdgeId")?;
         let mut description = self
             .components
             .get(&component)

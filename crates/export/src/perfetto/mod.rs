@@ -87,7 +87,8 @@ impl Timeline for Trace<'_> {
     }
 
     fn item(&mut self, item: &Item, scene: &Scene<'_>) -> Result<()> {
-        let (at, thread) = (item.time_ns, item.thread);
+        let at = item.time_ns;
+        let thread = item.thread;
         match &item.what {
             What::Slice(slice) => {
                 self.processors

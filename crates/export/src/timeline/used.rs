@@ -10,7 +10,8 @@ impl Used {
         let Ok(number) = usize::try_from(number) else {
             return false;
         };
-        let (word, bit) = (number / 64, 1_u64 << (number % 64));
+        let word = number / 64;
+        let bit = 1_u64 << (number % 64);
         if self.0.len() <= word {
             self.0.resize(word + 1, 0);
         }

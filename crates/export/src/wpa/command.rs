@@ -185,7 +185,8 @@ impl Job {
             front.emit(Emitted::JsonStart("export"))?;
         }
         self.note_files(front)?;
-        let (mut done, mut given) = (Done::default(), BTreeMap::new());
+        let mut done = Done::default();
+        let mut given = BTreeMap::new();
         for trace in &traces {
             // One session for all parts and tables of a trace: opening it may have extracted the
             // trace.
@@ -267,7 +268,8 @@ impl Job {
         done.written += 1;
         let name = file.display().to_string();
         if self.json {
-            let (graph, left_out) = (plan.graph.name, &plan.left_out);
+            let graph = plan.graph.name;
+            let left_out = &plan.left_out;
             let table = json!({"file": name, "graph": graph, "preset": preset.name, "rows": rows,
                 "left_out": left_out, "sql": plan.sql});
             return front.emit(Emitted::Json(&table));

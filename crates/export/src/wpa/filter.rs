@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use etwkit_question::sql::quoted;
+use etwkit_sql::literal::quoted;
 
 use crate::wpa::catalog::{Column, Graph, Kind};
 use crate::wpa::format::Unit;
@@ -73,7 +73,8 @@ fn of_condition(
 /// engine takes only so many inside each other.
 fn operands(condition: &Condition) -> Vec<&Condition> {
     let is_and = matches!(condition, Condition::And(..));
-    let (mut found, mut open) = (Vec::new(), vec![condition]);
+    let mut found = Vec::new();
+    let mut open = vec![condition];
     while let Some(next) = open.pop() {
         match next {
             Condition::And(a, b) if is_and => open.extend([&**b, &**a]),
@@ -146,7 +147,8 @@ fn of_operand(
     let known = column_of(column, graph)?;
     let all = std::iter::once(literal.as_str()).chain(operand.further.iter().copied());
     let texts: Vec<String> = all.map(|text| lower(known.column, text)).collect();
-    let (value, texts) = (fill(&known.sql), texts.join(", "));
+    let value = fill(&known.sql);
+    let texts = texts.join(", ");
     Ok(match operator {
         Operator::NotEqual => format!("coalesce(lower({value}) NOT IN ({texts}), true)"),
         _ => format!("coalesce(lower({value}) IN ({texts}), false)"),
@@ -249,7 +251,8 @@ fn lower(column: &Column, literal: &str) -> String {
 
 /// Compares texts regardless of case.
 fn text(column: &Column, sql: &str, operator: Operator, literal: &str) -> String {
-    let (value, with) = (format!("lower({sql})"), lower(column, literal));
+    let value = format!("lower({sql})");
+    let with = lower(column, literal);
     let literal = meant(column, literal);
     match operator {
         Operator::Equal => format!("{value} = {with}"),

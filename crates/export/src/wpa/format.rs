@@ -114,10 +114,8 @@ pub(crate) fn whole(number: i64, unit: Unit) -> String {
         _ => {}
     }
     // Computed in whole numbers: a fraction would round the last digits of long times.
-    let (size, power) = (
-        u128::from(unit.size().unsigned_abs()),
-        10_u128.pow(digits as u32),
-    );
+    let size = u128::from(unit.size().unsigned_abs());
+    let power = 10_u128.pow(digits as u32);
     let scaled = (u128::from(number.unsigned_abs()) * power + size / 2) / size;
     let sign = if number < 0 { "-" } else { "" };
     format!("{sign}{}.{:0digits$}", scaled / power, scaled % power)

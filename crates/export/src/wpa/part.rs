@@ -85,7 +85,8 @@ impl View {
     pub fn capacity_ns(&self) -> f64 {
         // The extracted range may be less than the requested part, and processors have no time
         // outside of it.
-        let (from, to) = (self.from_ns.max(self.start_ns), self.to_ns.min(self.end_ns));
+        let from = self.from_ns.max(self.start_ns);
+        let to = self.to_ns.min(self.end_ns);
         to.saturating_sub(from).max(0) as f64 * self.processors as f64
     }
 
@@ -207,39 +208,50 @@ pub(crate) fn views(
                     "name one with --regions FILE",
                 ));
             };
-            let found = self::instances(file, Some(name), session)?;
-            // An instance without an end has no files, since its length is unknown.
-            let found: Vec<&RegionInstance> = found
-                .iter()
-                .filter(|found| found.stop_ns.is_some())
-                .collect();
-            if found.is_empty() || found.len() > MAX_INSTANCES {
-                let text = format!(
-                    "the trace has {} instances of the region {name:?}",
-                    found.len()
-                );
-                let how = format!(
-                    "`etwkit dump region --details` lists them; 1 to {MAX_INSTANCES} can be written"
-                );
-                return Err(advised(text, how));
-            }
-            // A single instance needs no number in its file names.
-            let several = found.len() > 1;
-            let prefix = |n: usize| {
-                if several {
-                    format!("{}_", n + 1)
-                } else {
-                    String::new()
-                }
-            };
-            let ends = |found: &RegionInstance| of(found.start_ns, found.stop_ns.unwrap_or(FAR));
-            found
-                .iter()
-                .enumerate()
-                .map(|(n, found)| (prefix(n), ends(found)))
+            instances_to_write(file, name, session)?
+                .into_iter()
+                .map(|(prefix, start, end)| (prefix, of(start, end)))
                 .collect()
         }
     })
+}
+
+/// Returns the instances of a region that get files of their own: prefix of file names, start and
+/// end.
+fn instances_to_write(
+    file: &NamedFile<Manifest>,
+    name: &str,
+    session: &Session,
+) -> Result<Vec<(String, i64, i64)>> {
+    let found = instances(file, Some(name), session)?;
+    // An instance without an end has no files, since its length is unknown.
+    let ends = found.iter();
+    let ends: Vec<(i64, i64)> = ends
+        .filter_map(|found| Some((found.start_ns, found.stop_ns?)))
+        .collect();
+    if ends.is_empty() || ends.len() > MAX_INSTANCES {
+        let text = format!(
+            "the trace has {} instances of the region {name:?}",
+            ends.len()
+        );
+        let how = format!(
+            "`etwkit dump region --details` lists them; 1 to {MAX_INSTANCES} can be written"
+        );
+        return Err(advised(text, how));
+    }
+    // A single instance needs no number in its file names.
+    let has_numbers = ends.len() > 1;
+    let prefix = |number: usize| {
+        if has_numbers {
+            format!("{number}_")
+        } else {
+            String::new()
+        }
+    };
+    let numbered = (1..).zip(ends);
+    Ok(numbered
+        .map(|(number, (start, end))| (prefix(number), start, end))
+        .collect())
 }
 
 fn instances(

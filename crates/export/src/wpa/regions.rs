@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use etwkit_analysis::region::RegionInstance;
-use etwkit_question::sql::quoted;
+use etwkit_sql::literal::quoted;
 use etwkit_terminal::errors::advised;
 
 /// The table of instances.

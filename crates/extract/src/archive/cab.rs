@@ -85,7 +85,8 @@ struct Place {
 
 impl Contents {
     fn of(cab: &Cab, archive: &Archive) -> Self {
-        let (mut entries, mut places) = (Vec::new(), Vec::new());
+        let mut entries = Vec::new();
+        let mut places = Vec::new();
         for folder in cab.folder_entries() {
             let mut end = 0u64;
             for file in folder.file_entries() {

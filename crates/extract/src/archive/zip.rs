@@ -105,7 +105,8 @@ fn doubles(file: File, start: u64) -> io::Result<HashSet<Vec<u8>>> {
     const LENGTHS: usize = 28;
     let mut file = BufReader::new(file);
     file.seek(SeekFrom::Start(start))?;
-    let (mut seen, mut doubles) = (HashSet::new(), HashSet::new());
+    let mut seen = HashSet::new();
+    let mut doubles = HashSet::new();
     let mut fixed = [0; FIXED];
     // The directory is parsed by hand, because the library has already merged the members with one
     // path.
@@ -117,7 +118,9 @@ fn doubles(file: File, start: u64) -> io::Result<HashSet<Vec<u8>>> {
                 .and_then(|l| l.try_into().ok())
                 .map_or(0, u16::from_le_bytes)
         };
-        let (path, extra, comment) = (next(), next(), next());
+        let path = next();
+        let extra = next();
+        let comment = next();
         let mut name = vec![0; path.into()];
         file.read_exact(&mut name)?;
         file.seek_relative(i64::from(extra) + i64::from(comment))?;

@@ -12,7 +12,8 @@ use crate::json7z::stacks::Named;
 
 /// Reads the section.
 pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
-    let (mut counters, mut values) = (Vec::new(), Vec::new());
+    let mut counters = Vec::new();
+    let mut values = Vec::new();
     reader.object(|reader, name| {
         match name {
             "Counters" => {
@@ -38,7 +39,8 @@ fn counter(
     counters: &mut Vec<PmcCounter>,
     values: &mut Vec<PmcThread>,
 ) -> Result<()> {
-    let (mut counter, begin) = (String::new(), values.len());
+    let mut counter = String::new();
+    let begin = values.len();
     reader.object(|reader, name| {
         match name {
             "CounterName" => counter = reader.given(Reader::text)?,
@@ -82,7 +84,8 @@ const NO_THREAD: i64 = -1;
 /// Reads the names of methods, and branches as `caller callee process count`, where methods are
 /// numbers.
 fn branches(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
-    let (mut methods, mut costs) = (Vec::new(), Vec::new());
+    let mut methods = Vec::new();
+    let mut costs = Vec::new();
     reader.object(|reader, name| {
         match name {
             "Methods" => methods = reader.texts()?,
@@ -105,7 +108,8 @@ fn branches(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
             );
             continue;
         };
-        let (caller, callee) = (Named::parse(caller), Named::parse(callee));
+        let caller = Named::parse(caller);
+        let callee = Named::parse(callee);
         rows.push(LbrMethod {
             process_key: import.processes.at(process),
             caller_module: caller.module.map(Arc::from),

@@ -172,7 +172,8 @@ impl Cpu {
     }
 
     fn costs(&mut self, reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
-        let (mut process, begin) = (None, self.costs.len());
+        let mut process = None;
+        let begin = self.costs.len();
         reader.object(|reader, name| {
             match name {
                 "Process" => process = import.process(reader)?,
@@ -269,7 +270,8 @@ impl Cpu {
 
     /// Writes `cpu_process` and `cpu_method`.
     pub(crate) fn write(&mut self, import: &mut Import<'_>) -> Result<()> {
-        let (is_sampled, has_switches) = (self.is_sampled(), self.has_switches());
+        let is_sampled = self.is_sampled();
+        let has_switches = self.has_switches();
         // The sort is stable, so the methods of a process keep the order of the file.
         self.costs.sort_by_key(|cost| cost.process);
         // These columns cannot be null, so notes have to report that their values mean less.
@@ -320,7 +322,8 @@ impl Cpu {
             });
         }
         write_all(processes, import.sink)?;
-        let (names, system) = (&self.names, import.system);
+        let names = &self.names;
+        let system = import.system;
         let modules = &import.stacks.modules;
         let row = |cost: &Cost| method(cost, names, modules, (is_sampled, has_switches), system);
         write_all(self.costs.iter().map(row), import.sink)

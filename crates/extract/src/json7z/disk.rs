@@ -176,7 +176,8 @@ impl Disks {
         write_all(self.disks, import.sink)?;
         write_all(self.volumes, import.sink)?;
         // One row for each file, disk, process and priority, as sums of traces have it.
-        let (mut sums, mut order) = (HashMap::new(), Vec::new());
+        let mut sums = HashMap::new();
+        let mut order = Vec::new();
         for (drive, row) in self.files {
             // Drives are mapped to disks only here, because the list of partitions can follow the
             // files.
@@ -193,8 +194,10 @@ impl Disks {
             );
             let sum: &mut DiskFile = sums.entry(key.clone()).or_insert_with(|| {
                 order.push(key);
-                let (path, process_keys) = (row.path.clone(), row.process_keys.clone());
-                let (process_key, priority) = (row.process_key, row.priority);
+                let path = row.path.clone();
+                let process_keys = row.process_keys.clone();
+                let process_key = row.process_key;
+                let priority = row.priority;
                 DiskFile {
                     path,
                     disk,
@@ -248,7 +251,8 @@ fn activity(reader: &mut Reader, import: &mut Import<'_>) -> Result<Activity> {
 
 /// A process given as ID and start. Process 0 means unknown.
 fn process(reader: &mut Reader, import: &mut Import<'_>) -> Result<Option<i32>> {
-    let (mut pid, mut start) = (None, None);
+    let mut pid = None;
+    let mut start = None;
     reader.object(|reader, name| {
         match name {
             "Key" => pid = reader.bits()?.filter(|pid| *pid != 0),

@@ -19,7 +19,8 @@ const THREAD_POOL_EVENTS: &str = "thread_pool_event_count";
 pub(crate) fn marks(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     let mut rows = Vec::new();
     reader.list(|reader| {
-        let (mut row, mut ts_ns) = (Mark::default(), None);
+        let mut row = Mark::default();
+        let mut ts_ns = None;
         reader.object(|reader, name| {
             match name {
                 // A date, or seconds since the start.
@@ -79,8 +80,11 @@ fn message(
     stack: &str,
     rows: &mut Vec<Exception>,
 ) -> Result<()> {
-    let (mut text, mut exception_type) = (String::new(), String::new());
-    let (mut processes, mut tids, mut times) = (Vec::new(), Vec::new(), Vec::new());
+    let mut text = String::new();
+    let mut exception_type = String::new();
+    let mut processes = Vec::new();
+    let mut tids = Vec::new();
+    let mut times = Vec::new();
     reader.object(|reader, name| {
         match name {
             // An exception may be thrown without a message.
@@ -161,7 +165,8 @@ fn starvation(reader: &mut Reader, import: &Import<'_>) -> Result<Option<ThreadP
         reason: Some(STARVATION),
         ..ThreadPool::default()
     };
-    let (mut date, mut seconds) = (None, None);
+    let mut date = None;
+    let mut seconds = None;
     reader.object(|reader, name| {
         match name {
             "NewWorkerThreadCount" => row.worker_threads = reader.int32()?,

@@ -71,7 +71,9 @@ impl Extended {
                 )
             };
             let cpu: i32 = name.parse().map_err(|_| wrong())?;
-            let (mut starts, mut stops, mut mhz) = (Vec::new(), Vec::new(), Vec::new());
+            let mut starts = Vec::new();
+            let mut stops = Vec::new();
+            let mut mhz = Vec::new();
             reader.object(|reader, name| {
                 match name {
                     "StartTimesS" => starts = reader.all(Reader::seconds)?,
@@ -105,8 +107,10 @@ impl Extended {
         let has_speeds = !self.frequencies.is_empty();
         self.frequencies.sort_by_key(|row| (row.stop_ns, row.cpu));
         write_all(self.frequencies, import.sink)?;
+        // By process, whose number is in the upper bits, as the tables are declared.
         self.methods.sort_by_key(|method| method.index);
-        let (mut classes, mut percentiles) = (Vec::new(), Vec::new());
+        let mut classes = Vec::new();
+        let mut percentiles = Vec::new();
         for method in &self.methods {
             // The shift is arithmetic, so -1 stays -1, the index that means no process.
             let process_key = import.processes.at(method.index >> METHOD_BITS);

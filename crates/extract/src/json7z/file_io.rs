@@ -11,7 +11,8 @@ use crate::json7z::rows::Rows;
 
 /// Reads the part and writes `file_file`.
 pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
-    let (mut rows, mut count) = (Rows::default(), 0);
+    let mut rows = Rows::default();
+    let mut count = 0;
     reader.object(|reader, name| {
         match name {
             "FileName2PerProcessMapping" => {
@@ -127,7 +128,8 @@ fn operation(
     if is_there {
         if cleanups > 0 {
             // The file has one duration for both, which the row of closing has.
-            let (path, process_key) = (row.path.clone(), row.process_key);
+            let path = row.path.clone();
+            let process_key = row.process_key;
             rows.push(FileFile {
                 path,
                 process_key,

@@ -139,7 +139,9 @@ impl<'w> Import<'w> {
                 name: name.map(str::to_owned),
             });
         }
-        let (mut name_text, mut pid, mut start) = (None, None, None);
+        let mut name_text = None;
+        let mut pid = None;
+        let mut start = None;
         reader.object(|reader, name| {
             match name {
                 "Pid" => pid = reader.bits()?,

@@ -10,8 +10,10 @@ use crate::json7z::rows::write_all;
 /// Reads the section. The first sample is taken at the start, at time zero, the second one at the
 /// end.
 pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
-    let (mut begin, mut end) = (MemoryMachine::default(), MemoryMachine::default());
-    let (mut first, mut last) = (Vec::new(), Vec::new());
+    let mut begin = MemoryMachine::default();
+    let mut end = MemoryMachine::default();
+    let mut first = Vec::new();
+    let mut last = Vec::new();
     reader.object(|reader, name| {
         match name {
             "MachineCommitStartMiB" => begin.commit_bytes = mib(reader)?,
@@ -49,7 +51,8 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
 
 /// The memory of a process; `None` if it does not say of which.
 fn sample(reader: &mut Reader, import: &mut Import<'_>) -> Result<Option<MemorySample>> {
-    let (mut row, mut pid) = (MemorySample::default(), None);
+    let mut row = MemorySample::default();
+    let mut pid = None;
     reader.object(|reader, name| {
         match name {
             "Process" => pid = owner(reader, import, &mut row)?,

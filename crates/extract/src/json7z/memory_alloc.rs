@@ -57,7 +57,8 @@ impl Allocations {
             flags: COMMIT,
             ..VirtualAlloc::default()
         };
-        let (mut stack, mut tid) = (None, None);
+        let mut stack = None;
+        let mut tid = None;
         reader.object(|reader, name| {
             match name {
                 "ProcessIdx" => row.process_key = import.process_index(reader)?,
@@ -86,7 +87,8 @@ impl Allocations {
             beside
         });
         self.rows.sort_by_key(|(row, _)| row.ts_ns);
-        let (mut rows, mut ranges) = (Vec::new(), Vec::new());
+        let mut rows = Vec::new();
+        let mut ranges = Vec::new();
         for (alloc_id, (mut row, stack)) in (0..).zip(self.rows) {
             row.alloc_id = alloc_id;
             row.stack_id = list.get(stack, row.process_key, &mut import.stacks);

@@ -20,22 +20,29 @@ struct Stored {
     wrong: String,
 }
 
-/// Reads the part. Modules are written with the stacks, since stacks can name more of them.
-pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
-    let (mut stored, mut texts, mut pdbs) = (Vec::new(), Vec::new(), Vec::new());
+/// The members of the part, as they are stored.
+#[derive(Default)]
+struct Part {
+    stored: Vec<Stored>,
+    texts: Vec<String>,
+    pdbs: Vec<Option<(String, i32, String)>>,
+}
+
+fn part(reader: &mut Reader, import: &mut Import<'_>) -> Result<Part> {
+    let mut part = Part::default();
     reader.object(|reader, name| {
         match name {
-            "Modules" => stored = reader.all(|reader| module(reader).map(Some))?,
+            "Modules" => part.stored = reader.all(|reader| module(reader).map(Some))?,
             "SharedStrings" => {
                 reader.object(|reader, name| match name {
                     "Strings" => {
-                        texts = reader.texts()?;
+                        part.texts = reader.texts()?;
                         Ok(())
                     }
                     _ => reader.unknown(),
                 })?;
             }
-            "UnresolvedPdbs" => pdbs = reader.all(|reader| pdb(reader).map(Some))?,
+            "UnresolvedPdbs" => part.pdbs = reader.all(|reader| pdb(reader).map(Some))?,
             "TotalPdbCount" => {
                 import.leave_out(
                     reader,
@@ -46,6 +53,16 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         }
         Ok(())
     })?;
+    Ok(part)
+}
+
+/// Reads the part. Modules are written with the stacks, since stacks can name more of them.
+pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
+    let Part {
+        stored,
+        texts,
+        pdbs,
+    } = part(reader, import)?;
     // All texts are known only now: in the file they can follow the modules that name them.
     for module in stored {
         let text = |at: usize| -> Result<Option<String>> {
@@ -104,7 +121,8 @@ pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
 
 /// Numbers of texts, then numbers of processes after a #: `3 4 5 6 7 8 9 #12 #34`.
 fn module(reader: &mut Reader) -> Result<Stored> {
-    let (mut packed, mut pdb) = (String::new(), None);
+    let mut packed = String::new();
+    let mut pdb = None;
     reader.object(|reader, name| {
         match name {
             "ModuleAndPid" => packed = reader.given(Reader::text)?,
@@ -154,7 +172,9 @@ fn pdb(reader: &mut Reader) -> Result<Option<(String, i32, String)>> {
         return Ok(None);
     };
     let mut parts = text.splitn(3, ' ');
-    let (guid, age, name) = (parts.next(), parts.next(), parts.next());
+    let guid = parts.next();
+    let age = parts.next();
+    let name = parts.next();
     let age = age.and_then(|age| age.parse().ok());
     Ok(guid
         .zip(age)

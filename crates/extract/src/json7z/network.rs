@@ -73,6 +73,7 @@ fn dns(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
         rows.push(row);
         Ok(())
     })?;
+    // As the table is declared: a query is known when it ends.
     rows.sort_by_key(|row| row.end_ns);
     import.lack(
         "dns_query: threads, types of records, options, and queries without an answer",
@@ -82,7 +83,8 @@ fn dns(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
 }
 
 fn connections(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
-    let (mut rows, mut connection_id) = (Rows::default(), 0);
+    let mut rows = Rows::default();
+    let mut connection_id = 0;
     reader.list(|reader| {
         let mut row = TcpConnection {
             connection_id,
@@ -201,7 +203,8 @@ fn issues(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
 fn post_issues(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
     let mut rows: Vec<TcpEvent> = Vec::new();
     reader.list(|reader| {
-        let (mut connection_id, begin) = (-1, rows.len());
+        let mut connection_id = -1;
+        let begin = rows.len();
         reader.object(|reader, name| {
             match name {
                 "ConnectionIdx" => connection_id = reader.int32()?.unwrap_or(-1),
@@ -225,13 +228,11 @@ fn post_issues(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
 }
 
 fn send(reader: &mut Reader, import: &Import<'_>, kind: &'static str) -> Result<Option<TcpEvent>> {
-    let (mut row, mut ts_ns) = (
-        TcpEvent {
-            kind,
-            ..TcpEvent::default()
-        },
-        None,
-    );
+    let mut row = TcpEvent {
+        kind,
+        ..TcpEvent::default()
+    };
+    let mut ts_ns = None;
     reader.object(|reader, name| {
         match name {
             "Time" => ts_ns = import.time(reader)?,
@@ -248,7 +249,8 @@ fn send(reader: &mut Reader, import: &Import<'_>, kind: &'static str) -> Result<
 
 /// Address and port; brackets around an address are only punctuation.
 fn end(reader: &mut Reader) -> Result<(Option<String>, Option<i32>)> {
-    let (mut address, mut port) = (None, None);
+    let mut address = None;
+    let mut port = None;
     reader.object(|reader, name| {
         match name {
             "Address" => {
@@ -282,7 +284,8 @@ fn retransmissions(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
             kind: "retransmit",
             ..TcpRetransmit::default()
         };
-        let (mut again, mut sent) = (None, None);
+        let mut again = None;
+        let mut sent = None;
         reader.object(|reader, name| {
             match name {
                 "ConnectionIdx" => row.connection_id = reader.int32()?.unwrap_or(-1),

@@ -108,6 +108,7 @@ impl Objects {
             }
         }
         import.missing_stacks += out.stacks.missing;
+        // As these tables are declared: a row is complete when its handle or its view ends.
         out.handles
             .sort_by_key(|row| row.close_ns.unwrap_or(i64::MAX));
         out.references.sort_by_key(|row| row.ts_ns);
@@ -154,7 +155,8 @@ fn object(reader: &mut Reader, import: &mut Import<'_>) -> Result<Stored> {
 }
 
 fn existing(reader: &mut Reader, import: &mut Import<'_>) -> Result<(i64, Option<i32>)> {
-    let (mut handle, mut process) = (0, None);
+    let mut handle = 0;
+    let mut process = None;
     reader.object(|reader, name| {
         match name {
             "Handle" => handle = reader.given(Reader::bits)?,
@@ -312,15 +314,10 @@ impl Out {
                 ..Handle::default()
             });
         }
-        let opened = stored.creates.iter().map(|event| (event, "create"));
-        let copied = stored.duplicates.iter().map(|event| (event, "duplicate"));
-        let closed = stored.closes.iter().map(|event| (event, "close"));
-        let mut events: Vec<(&Event, &'static str)> = opened.chain(copied).chain(closed).collect();
-        // At equal times, opening a handle comes before closing it.
-        events.sort_by_key(|(event, kind)| (event.ts_ns, *kind == "close"));
-        for (event, kind) in events {
+        for (event, kind) in in_order(stored) {
             let key = (event.process_key, event.handle);
-            let (thread, stack) = (Self::thread(event, import), self.stack(event, import));
+            let thread = Self::thread(event, import);
+            let stack = self.stack(event, import);
             if kind != "close" {
                 open.entry(key).or_default().push(self.handles.len());
                 self.handles.push(Handle {
@@ -352,12 +349,7 @@ impl Out {
                 self.handles.len() - 1
             });
             if let Some(row) = self.handles.get_mut(at) {
-                row.outcome = "closed";
-                row.close_ns = Some(event.ts_ns);
-                row.lifetime_ns = row.open_ns.map(|open| event.ts_ns.saturating_sub(open));
-                row.close_process_key = event.process_key;
-                row.close_thread_key = thread;
-                row.close_stack_id = stack;
+                close(row, event, thread, stack);
             }
         }
     }
@@ -372,7 +364,8 @@ impl Out {
         events.sort_by_key(|(event, is_map)| (event.ts_ns, !is_map));
         for (event, is_map) in events {
             let key = (event.process_key, event.base);
-            let (thread, stack) = (Self::thread(event, import), self.stack(event, import));
+            let thread = Self::thread(event, import);
+            let stack = self.stack(event, import);
             let row = FileMap {
                 map_id: self.maps.len() as i32,
                 process_key: event.process_key,
@@ -407,4 +400,24 @@ impl Out {
             }
         }
     }
+}
+
+/// Returns the events of handles in the order of time, with their kinds.
+fn in_order(stored: &Stored) -> Vec<(&Event, &'static str)> {
+    let opened = stored.creates.iter().map(|event| (event, "create"));
+    let copied = stored.duplicates.iter().map(|event| (event, "duplicate"));
+    let closed = stored.closes.iter().map(|event| (event, "close"));
+    let mut events: Vec<(&Event, &'static str)> = opened.chain(copied).chain(closed).collect();
+    // At equal times, opening a handle comes before closing it.
+    events.sort_by_key(|(event, kind)| (event.ts_ns, *kind == "close"));
+    events
+}
+
+fn close(row: &mut Handle, event: &Event, thread: Option<i32>, stack: Option<i32>) {
+    row.outcome = "closed";
+    row.close_ns = Some(event.ts_ns);
+    row.lifetime_ns = row.open_ns.map(|open| event.ts_ns.saturating_sub(open));
+    row.close_process_key = event.process_key;
+    row.close_thread_key = thread;
+    row.close_stack_id = stack;
 }

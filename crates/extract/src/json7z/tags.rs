@@ -19,7 +19,8 @@ pub(crate) fn read(
     is_special: bool,
     tags: &mut Vec<CpuTag>,
 ) -> Result<()> {
-    let (mut files, begin) = (Vec::new(), tags.len());
+    let mut files = Vec::new();
+    let begin = tags.len();
     reader.object(|reader, name| {
         match name {
             "UsedStackTagFiles" => files = reader.all(Reader::text)?,
@@ -37,7 +38,8 @@ pub(crate) fn read(
 }
 
 fn process(reader: &mut Reader, import: &mut Import<'_>, tags: &mut Vec<CpuTag>) -> Result<()> {
-    let (mut process_key, begin) = (None, tags.len());
+    let mut process_key = None;
+    let begin = tags.len();
     reader.object(|reader, name| {
         match name {
             "Key" => process_key = import.process(reader)?,
@@ -59,7 +61,8 @@ fn process(reader: &mut Reader, import: &mut Import<'_>, tags: &mut Vec<CpuTag>)
 }
 
 fn tag(reader: &mut Reader, import: &Import<'_>) -> Result<CpuTag> {
-    let (mut row, mut length) = (CpuTag::default(), 0);
+    let mut row = CpuTag::default();
+    let mut length = 0;
     let ms = |reader: &mut Reader| {
         Ok::<_, Failure>(reader.given(Reader::int)?.saturating_mul(1_000_000))
     };

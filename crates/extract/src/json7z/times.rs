@@ -38,7 +38,9 @@ impl Zero {
 fn moment(text: &str) -> Option<Option<Moment>> {
     let (date, rest) = text.split_once('T')?;
     let mut date = date.splitn(3, '-').map(number);
-    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
+    let year = date.next()??;
+    let month = date.next()??;
+    let day = date.next()??;
     // After the T, a sign can only start the zone.
     let (time, bias_minutes) = match rest.find(['Z', '+', '-']) {
         None => (rest, None),
@@ -67,6 +69,7 @@ fn moment(text: &str) -> Option<Option<Moment>> {
 }
 
 fn number(text: &str) -> Option<i64> {
+    // 18 digits always fit into 64 bits.
     (text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit()))
         .then(|| text.parse().ok())?
 }
@@ -94,7 +97,9 @@ fn bias(zone: &str) -> Option<i32> {
 fn clock(text: &str) -> Option<i64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let mut parts = whole.splitn(3, ':').map(number);
-    let (hours, minutes, seconds) = (parts.next()??, parts.next()??, parts.next()??);
+    let hours = parts.next()??;
+    let minutes = parts.next()??;
+    let seconds = parts.next()??;
     if hours > 24 || minutes > 59 || seconds > 60 {
         return None;
     }
@@ -122,7 +127,11 @@ const fn days_from_1970(year: i64, month: i64, day: i64) -> i64 {
 /// The date of a day, counted as above.
 const fn date_of(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
-    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let era = days.div_euclid(146_097);
+    let of_era = days.rem_euclid(146_097);
+    // Leap days before this day are taken out, so that all years have 365 days: one after the 1,460
+    // other days of four years, but none at the end of a century (36,524 days), except at the end of
+    // the era.
     let years = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * years + years / 4 - years / 100);
     let shifted = (5 * of_year + 2) / 153;
@@ -137,13 +146,12 @@ const fn date_of(days: i64) -> (i64, i64, i64) {
 
 /// A point in time as the manifest has it: `2024-05-01T10:00:00.1234567Z`.
 pub(crate) fn utc_text(filetime: i64) -> String {
-    let (days, ticks) = (
-        filetime.div_euclid(24 * 3600 * TICKS),
-        filetime.rem_euclid(24 * 3600 * TICKS),
-    );
+    let days = filetime.div_euclid(24 * 3600 * TICKS);
+    let ticks = filetime.rem_euclid(24 * 3600 * TICKS);
     let (year, month, day) = date_of(days - DAYS_1601_1970);
     let seconds = ticks / TICKS;
-    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+    let hours = seconds / 3600;
+    let minutes = seconds / 60 % 60;
     format!(
         "{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{:02}.{:07}Z",
         seconds % 60,

@@ -38,7 +38,9 @@ impl Events {
     }
 
     fn provider(&mut self, reader: &mut Reader, import: &mut Import<'_>, key: &str) -> Result<()> {
-        let (mut guid, mut provider, begin) = (String::new(), None, self.rows.len());
+        let mut guid = String::new();
+        let mut provider = None;
+        let begin = self.rows.len();
         let mut names: HashMap<i32, Arc<str>> = HashMap::new();
         reader.object(|reader, name| {
             match name {
@@ -73,7 +75,10 @@ impl Events {
             described_by: Some("tracelogging"),
             ..GenericEvent::default()
         };
-        let (mut stack, mut tid, mut ts_ns, mut fields) = (None, None, None, Map::new());
+        let mut stack = None;
+        let mut tid = None;
+        let mut ts_ns = None;
+        let mut fields = Map::new();
         reader.object(|reader, name| {
             match name {
                 "EventId" => row.event_id = reader.given(Reader::int32)?,
@@ -140,7 +145,8 @@ impl Events {
 /// ID and name of a kind of event.
 fn descriptor(reader: &mut Reader, id: &str) -> Result<(i32, Option<String>)> {
     let wrong = || reader.unexpected("the id of an event as name", format!("the name {id:?}"));
-    let (id, mut name) = (id.parse().map_err(|_| wrong())?, None);
+    let id = id.parse().map_err(|_| wrong())?;
+    let mut name = None;
     reader.object(|reader, member| {
         match member {
             "Name" => name = reader.filled_text()?,

@@ -80,7 +80,8 @@ pub(super) fn load(
 }
 
 fn one(file: &Wanted, symbols: &Symbols, on_symbols: &OnSymbols<'_>) -> (NamedFile, Answer) {
-    let (mut report, mut answer) = (report(file), Answer::default());
+    let mut report = report(file);
+    let mut answer = Answer::default();
     let mut progress = |name: &str, event: etwkit_symbols::Event<'_>| on_symbols(name, event);
     let Some(identity) = identity(file, symbols, &mut progress, &mut report, &mut answer) else {
         return (report, answer);

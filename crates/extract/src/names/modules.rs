@@ -28,7 +28,8 @@ impl Names<'_> {
             .iter()
             .map(|column| column.name)
             .collect();
-        let (mut batches, mut first) = (Vec::new(), 0);
+        let mut batches = Vec::new();
+        let mut first = 0;
         source.scan(Module::TABLE, &columns, &mut |batch| {
             let learned: Vec<Learned<'_>> = (first..first + batch.num_rows())
                 .map(|row| self.learned(row))

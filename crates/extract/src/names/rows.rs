@@ -55,7 +55,8 @@ impl Names<'_> {
         &self,
         source: &dyn TableSource,
     ) -> Result<(RecordBatch, MethodIds), SinkError> {
-        let (mut ids, mut rows) = (MethodIds::default(), <Method as Row>::Columns::default());
+        let mut ids = MethodIds::default();
+        let mut rows = <Method as Row>::Columns::default();
         source.scan(Method::TABLE, &COLUMNS_OF_METHOD, &mut |batch| {
             for mut method in old_methods(batch)? {
                 // A method with a process is .NET code, whose name is in the trace; symbols of its
@@ -172,9 +173,12 @@ const COLUMNS_OF_METHOD: [&str; 6] = [
 ];
 
 fn old_methods(batch: &RecordBatch) -> Result<Vec<Method>, SinkError> {
-    let (module, process) = (int32(batch, "module_id")?, int32(batch, "process_key")?);
-    let (name, signature) = (text(batch, "name")?, text(batch, "signature")?);
-    let (address, size) = (int64(batch, "address")?, int64(batch, "size_bytes")?);
+    let module = int32(batch, "module_id")?;
+    let process = int32(batch, "process_key")?;
+    let name = text(batch, "name")?;
+    let signature = text(batch, "signature")?;
+    let address = int64(batch, "address")?;
+    let size = int64(batch, "size_bytes")?;
     let method = |row| Method {
         method_id: 0,
         module_id: module.get(row),
@@ -200,9 +204,12 @@ const COLUMNS_OF_FRAME: [&str; 7] = [
 
 /// Frames from number `first` on. Extracts of earlier versions have no lines.
 fn old_frames(batch: &RecordBatch, first: usize) -> Result<Vec<Frame>, SinkError> {
-    let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
-    let (addresses, method) = (whole_int64(batch, "address")?, int32(batch, "method_id")?);
-    let (file, inlined) = (text(batch, "source_file").ok(), text(batch, "inlined").ok());
+    let module = int32(batch, "module_id")?;
+    let rva = int64(batch, "rva")?;
+    let addresses = whole_int64(batch, "address")?;
+    let method = int32(batch, "method_id")?;
+    let file = text(batch, "source_file").ok();
+    let inlined = text(batch, "inlined").ok();
     let line = int32(batch, "line").ok();
     let frame = |(row, address): (usize, &i64)| Frame {
         frame_id: (first + row) as i32,

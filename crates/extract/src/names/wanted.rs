@@ -109,7 +109,8 @@ impl AllWanted {
             Frame::TABLE,
             &["module_id", "rva", "method_id"],
             &mut |batch| {
-                let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
+                let module = int32(batch, "module_id")?;
+                let rva = int64(batch, "rva")?;
                 let method = int32(batch, "method_id")?;
                 for row in 0..batch.num_rows() {
                     all.frame(
@@ -137,7 +138,8 @@ impl AllWanted {
     fn read_callers(&mut self, source: &dyn TableSource) -> Result<(), SinkError> {
         let mut frame_of_node: Vec<i32> = Vec::new();
         source.scan(Stack::TABLE, &["parent_id", "frame_id"], &mut |batch| {
-            let (parent, frame) = (int32(batch, "parent_id")?, int32(batch, "frame_id")?);
+            let parent = int32(batch, "parent_id")?;
+            let frame = int32(batch, "frame_id")?;
             for row in 0..batch.num_rows() {
                 // Parents come before their children, so the frame of a caller is known when its
                 // callee is reached.
@@ -174,10 +176,12 @@ impl AllWanted {
             "pdb_name",
         ];
         source.scan(IlOffset::TABLE, &columns, &mut |batch| {
-            let (frame, token) = (int32(batch, "frame_id")?, int32(batch, "method_token")?);
+            let frame = int32(batch, "frame_id")?;
+            let token = int32(batch, "method_token")?;
             let here = int32(batch, "il_offset")?;
             let call = int32(batch, "call_il_offset")?;
-            let (guid, pdb) = (text(batch, "pdb_guid")?, text(batch, "pdb_name")?);
+            let guid = text(batch, "pdb_guid")?;
+            let pdb = text(batch, "pdb_name")?;
             let age = int32(batch, "pdb_age")?;
             for row in 0..batch.num_rows() {
                 let Some(frame) = frame.get(row).and_then(|id| usize::try_from(id).ok()) else {
@@ -214,9 +218,12 @@ impl AllWanted {
             "size",
         ];
         source.scan(Module::TABLE, &columns, &mut |batch| {
-            let (name, guid) = (text(batch, "name")?, text(batch, "pdb_guid")?);
-            let (age, pdb) = (int32(batch, "pdb_age")?, text(batch, "pdb_name")?);
-            let (stamp, size) = (int32(batch, "time_date_stamp")?, int64(batch, "size")?);
+            let name = text(batch, "name")?;
+            let guid = text(batch, "pdb_guid")?;
+            let age = int32(batch, "pdb_age")?;
+            let pdb = text(batch, "pdb_name")?;
+            let stamp = int32(batch, "time_date_stamp")?;
+            let size = int64(batch, "size")?;
             for row in 0..batch.num_rows() {
                 let is_reported = guid.get(row).is_some();
                 let identity = identity_of((pdb.get(row), guid.get(row), age.get(row)));

@@ -198,7 +198,8 @@ fn members(path: &Path, file: File, size: u64) -> StoreResult<BTreeMap<String, M
         // Archives made on Windows can have backslashes in paths.
         let name = String::from_utf8_lossy(found.name_raw()).replace('\\', "/");
         // A member without a readable header starts at the end, so that the check below refuses it.
-        let (offset, length) = (found.data_start().unwrap_or(size), found.compressed_size());
+        let offset = found.data_start().unwrap_or(size);
+        let length = found.compressed_size();
         // A compressed member cannot be read by position. It is only noted here, because other
         // members of the archive may be usable without it.
         let compressed = found.compression() != CompressionMethod::Stored || found.encrypted();

@@ -371,7 +371,8 @@ fn take_over_folder(from: &Path, to: &Path) -> StoreResult<()> {
     fs::create_dir(to).map_err(StoreError::io("create", to))?;
     for entry in fs::read_dir(from).map_err(StoreError::io("read", from))? {
         let entry = entry.map_err(StoreError::io("read", from))?;
-        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        let from = entry.path();
+        let to = to.join(entry.file_name());
         match entry.file_type().map_err(StoreError::io("read", &from))? {
             kind if kind.is_dir() => take_over_folder(&from, &to)?,
             kind if kind.is_file() => take_over(&from, &to)?,

@@ -176,7 +176,8 @@ pub(super) fn check_columns(table: &Table, rows: &RecordBatch) -> StoreResult<()
     if rows.schema_ref().fields() == declared.fields() {
         return Ok(());
     }
-    let (expected, found) = (columns(&declared), columns(rows.schema_ref()));
+    let expected = columns(&declared);
+    let found = columns(rows.schema_ref());
     Err(StoreError::Columns {
         table: table.name.to_owned(),
         expected,

@@ -25,7 +25,8 @@ impl FromStr for Cut {
                 .map_err(|_| "expected A..B, A.., ..B or -N, numbers of characters".to_owned()),
         };
         if let Some((from, to)) = text.split_once("..") {
-            let (from, to) = (number(from, 0)?, number(to, usize::MAX)?);
+            let from = number(from, 0)?;
+            let to = number(to, usize::MAX)?;
             return if from < to {
                 Ok(Self::Part(from, to))
             } else {

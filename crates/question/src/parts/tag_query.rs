@@ -2,7 +2,8 @@
 
 use etwkit_trace::tags::DEFAULT_SET;
 
-use crate::sql::{any_text_condition, quoted};
+use crate::sql::any_text_condition;
+use etwkit_sql::literal::quoted;
 
 /// Filter on stacks by tags. Without a filter all rows pass, including those without a recorded
 /// stack.

@@ -64,7 +64,8 @@ impl TestName {
             .map(|(at, _)| at)
             .collect::<Vec<_>>();
         places.into_iter().rev().find_map(|at| {
-            let (test_case, rest) = (stem.get(..at)?, stem.get(at + 1..)?);
+            let test_case = stem.get(..at)?;
+            let rest = stem.get(at + 1..)?;
             let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
             let duration_ms = rest.get(..digits)?.parse().ok()?;
             let rest = rest.get(digits..)?.strip_prefix("ms")?;

@@ -209,7 +209,8 @@ impl CpuAnswer {
     #[must_use]
     pub fn new(rows: Vec<CpuRow>) -> Self {
         let total = rows.iter().fold(CpuTotal::default(), |sum, row| {
-            let (wait_ns, ready_ns) = (row.wait_ns, row.ready_ns);
+            let wait_ns = row.wait_ns;
+            let ready_ns = row.ready_ns;
             sum.plus(CpuTotal {
                 cpu_ns: row.cpu_ns,
                 wait_ns,

@@ -22,7 +22,8 @@ pub(crate) const SAMPLED_EVENTS: &str = "SELECT count(*) FROM cpu_sample WHERE N
 
 /// Returns the column that names the source; `sampled` is more than 0 if the trace has samples.
 pub(crate) fn column(sampled: &str, name: &str) -> String {
-    let (samples, switches) = (CpuSource::Samples.name(), CpuSource::ContextSwitches.name());
+    let samples = CpuSource::Samples.name();
+    let switches = CpuSource::ContextSwitches.name();
     format!("CASE WHEN ({sampled}) > 0 THEN '{samples}' ELSE '{switches}' END AS {name}")
 }
 
@@ -62,7 +63,8 @@ impl CpuSource {
 pub fn check_comparable<'a>(
     all: impl IntoIterator<Item = (Option<CpuSource>, &'a str)>,
 ) -> Result<()> {
-    let (mut sampled, mut switched) = (None, None);
+    let mut sampled = None;
+    let mut switched = None;
     for (source, name) in all {
         match source {
             Some(CpuSource::Samples) => sampled = sampled.or(Some(name)),

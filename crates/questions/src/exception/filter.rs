@@ -97,7 +97,8 @@ impl ExceptionFilters {
     /// Returns `true` if a rule excludes an exception. `stack` returns the frames of its stack as
     /// lines; it is called only if all other conditions hold.
     pub fn leave_out(&self, thrown: Thrown<'_>, stack: impl Fn() -> String) -> bool {
-        let (process, message) = (thrown.process.to_lowercase(), thrown.message.to_lowercase());
+        let process = thrown.process.to_lowercase();
+        let message = thrown.message.to_lowercase();
         let mut lines = None;
         self.items.iter().any(|item| {
             holds(&item.process, |begin| process.starts_with(begin))

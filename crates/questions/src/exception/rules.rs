@@ -132,7 +132,8 @@ impl ExceptionRequest {
     /// Sorts rows again after some were removed.
     fn order_again(&self, rows: &mut [ExceptionRow]) {
         // The SQL sorted by counts that still included the exceptions that rules removed.
-        let (mut of_process, mut of_type) = (HashMap::new(), HashMap::new());
+        let mut of_process = HashMap::new();
+        let mut of_type = HashMap::new();
         for row in rows.iter() {
             *of_process.entry(row.process_key).or_insert(0) += row.count;
             *of_type
@@ -215,10 +216,8 @@ impl ExceptionRow {
         let threads = i64::try_from(tids.len()).unwrap_or(i64::MAX);
         let texts =
             |part: fn(&(i64, String)) -> String| all.iter().map(part).collect::<Vec<_>>().join(" ");
-        let (times_ns, tids) = (
-            texts(|(time, _)| time.to_string()),
-            texts(|(_, tid)| tid.clone()),
-        );
+        let times_ns = texts(|(time, _)| time.to_string());
+        let tids = texts(|(_, tid)| tid.clone());
         let mut one = rows.into_iter().reduce(|one, other| Self {
             count: one.count.saturating_add(other.count),
             rethrown: one.rethrown.saturating_add(other.rethrown),

@@ -146,7 +146,8 @@ impl Thrown {
         for at in 1..all.len() {
             let (above, from) = all.split_at_mut(at);
             if let (Some(above), Some(this)) = (above.last(), from.first_mut()) {
-                let (above, row) = (&above.it.row, &this.it.row);
+                let above = &above.it.row;
+                let row = &this.it.row;
                 this.same_process = above.process_key == row.process_key;
                 this.same_type = above.exception_type == row.exception_type;
                 this.same_message = above.message == row.message;

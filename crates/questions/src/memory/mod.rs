@@ -263,7 +263,8 @@ impl Question for MemoryRequest {
         };
         let least = u64::from(least).saturating_mul(MIB.unsigned_abs());
         // Keys differ between extracts, so processes are compared by name and id.
-        let (first, last) = (commits(all.first()), commits(all.last()));
+        let first = commits(all.first());
+        let last = commits(all.last());
         // A process that one of the two extracts lacks has nothing to compare.
         let differs = |process: &Process| match (first.get(process), last.get(process)) {
             (Some(first), Some(last)) => last.abs_diff(*first) > least,

@@ -135,7 +135,8 @@ impl MethodRow {
     /// each other.
     #[must_use]
     pub fn total(&self) -> CpuTotal {
-        let (wait_ns, ready_ns) = (self.wait_ns, self.ready_ns);
+        let wait_ns = self.wait_ns;
+        let ready_ns = self.ready_ns;
         CpuTotal {
             cpu_ns: self.cpu_ns,
             wait_ns,

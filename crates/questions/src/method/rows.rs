@@ -7,8 +7,9 @@ use super::By;
 use crate::cpu::fact;
 use crate::cpu::source::{SAMPLED, SAMPLED_EVENTS};
 use etwkit_question::range::Range;
-use etwkit_question::sql::{ProcessQuery, quoted};
+use etwkit_question::sql::ProcessQuery;
 use etwkit_question::tag_query::with_default;
+use etwkit_sql::literal::quoted;
 
 /// Columns of the rows.
 const COLUMNS: &str = "kind, process_key, tid, tag_set, module, method, module_path, cpu_ns, exclusive_ns, wait_ns, ready_ns, \

@@ -227,10 +227,8 @@ pub(super) fn total_lines(all: &[ObjectEvents]) -> Vec<Line> {
         sum(false, |object| object.closes),
     ];
     let references = sum(false, |object| object.reference_changes);
-    let (maps, unmaps) = (
-        sum(true, |object| object.creates),
-        sum(true, |object| object.closes),
-    );
+    let maps = sum(true, |object| object.creates);
+    let unmaps = sum(true, |object| object.closes);
     let counts = Line::new("Objects Created/Destroyed: ")
         .whole(created)
         .words("/")

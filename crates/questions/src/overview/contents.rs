@@ -37,7 +37,8 @@ impl Overview {
     /// # Errors
     /// A range is requested, and the extract has only sums; a query fails.
     pub fn ask(session: &Session, asked: &OverviewRequest) -> Result<Self> {
-        let (top, is_part) = (asked.most(), !asked.time.is_unlimited());
+        let top = asked.most();
+        let is_part = !asked.time.is_unlimited();
         let cpu = answered(asked.processes().ask(session), is_part)?;
         let cpu = cpu.unwrap_or_else(|| CpuAnswer::new(Vec::new()));
         let files = answered(asked.files().ask(session), is_part)?
@@ -117,10 +118,8 @@ impl Overview {
         }
         let modules: Vec<ModuleShare> = modules.into_values().collect();
         let methods: Vec<MethodShare> = rows.into_iter().map(MethodShare::from).collect();
-        let (modules, methods) = (
-            largest(modules, top, |row| row.exclusive_ns),
-            largest(methods, top, |row| row.exclusive_ns),
-        );
+        let modules = largest(modules, top, |row| row.exclusive_ns);
+        let methods = largest(methods, top, |row| row.exclusive_ns);
         Ok((modules, methods))
     }
 }

@@ -109,30 +109,6 @@ fn machine(asked: &OverviewRequest, recording: Recording) -> Answer {
     let r = &recording;
     let windows = [r.os_name.as_deref(), r.os_version.as_deref()];
     let windows: Vec<&str> = windows.into_iter().flatten().collect();
-    let mut machine = Line::new(format!("{} processors", r.processors));
-    if let Some(classes) = &r.core_classes {
-        machine = machine.words(format!(", hybrid ({classes})"));
-    }
-    if let Some(mhz) = r.cpu_mhz {
-        machine = machine.words(", ").whole(mhz).words(" MHz");
-    }
-    if let Some(bytes) = r.memory_bytes {
-        machine = machine
-            .words(", ")
-            .whole(bytes >> 20)
-            .words(" MiB of memory");
-    }
-    let seconds = |line: Line, ns: i64| line.value(Seconds(3), ns);
-    let start = if r.start_utc.is_empty() {
-        format!("{NOT_RECORDED}, ")
-    } else {
-        format!("{} for ", r.start_utc)
-    };
-    let mut recorded = seconds(Line::new(start), r.duration_ns).words(" s");
-    if let Some((start, end)) = r.range_start_ns.zip(r.range_end_ns) {
-        let part = seconds(recorded.words("; extracted: "), start).words(" to ");
-        recorded = seconds(part, end).words(" s of it");
-    }
     let mut all = vec![
         Property {
             name: "computer",
@@ -144,11 +120,11 @@ fn machine(asked: &OverviewRequest, recording: Recording) -> Answer {
         },
         Property {
             name: "machine",
-            value: machine,
+            value: hardware(r),
         },
         Property {
             name: "recorded",
-            value: recorded,
+            value: recorded(r),
         },
         Property {
             name: "events",
@@ -168,6 +144,38 @@ fn machine(asked: &OverviewRequest, recording: Recording) -> Answer {
     Answer::rows(asked, &MACHINE, all)
         .with_records(vec![recording])
         .showing(Shows::Untitled)
+}
+
+fn hardware(r: &Recording) -> Line {
+    let mut machine = Line::new(format!("{} processors", r.processors));
+    if let Some(classes) = &r.core_classes {
+        machine = machine.words(format!(", hybrid ({classes})"));
+    }
+    if let Some(mhz) = r.cpu_mhz {
+        machine = machine.words(", ").whole(mhz).words(" MHz");
+    }
+    if let Some(bytes) = r.memory_bytes {
+        machine = machine
+            .words(", ")
+            .whole(bytes >> 20)
+            .words(" MiB of memory");
+    }
+    machine
+}
+
+fn recorded(r: &Recording) -> Line {
+    let seconds = |line: Line, ns: i64| line.value(Seconds(3), ns);
+    let start = if r.start_utc.is_empty() {
+        format!("{NOT_RECORDED}, ")
+    } else {
+        format!("{} for ", r.start_utc)
+    };
+    let recorded = seconds(Line::new(start), r.duration_ns).words(" s");
+    let Some((start, end)) = r.range_start_ns.zip(r.range_end_ns) else {
+        return recorded;
+    };
+    let part = seconds(recorded.words("; extracted: "), start).words(" to ");
+    seconds(part, end).words(" s of it")
 }
 
 /// Properties of the recording that decide which columns are shown.

@@ -163,7 +163,9 @@ impl Question for PowerRequest {
         if all.is_empty() {
             return Ok(None);
         }
-        let (mut columns, mut titles, mut count) = (Vec::<Snapshot>::new(), Vec::new(), 0);
+        let mut columns = Vec::<Snapshot>::new();
+        let mut titles = Vec::new();
+        let mut count = 0;
         for (info, answer) in all {
             let of_trace = Snapshot::of(answer.rows_of::<Self, PowerRow>());
             let mut left_out = Vec::new();

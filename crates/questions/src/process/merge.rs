@@ -99,7 +99,8 @@ pub(super) fn together(
     sources: Vec<Source<ListedProcess>>,
     top: Top,
 ) -> Vec<(usize, ListedProcess)> {
-    let (mut infos, mut lists) = (Vec::new(), Vec::new());
+    let mut infos = Vec::new();
+    let mut lists = Vec::new();
     for Source {
         start_filetime,
         computer,

@@ -2,9 +2,10 @@
 
 use super::{ProcessAnswer, ProcessCounts, ProcessRequest, ProcessRow, ProcessSort};
 use crate::cpu::source::SAMPLED_OF_ALL;
-use etwkit_question::sql::{filtered, quoted, range_condition};
+use etwkit_question::sql::{filtered, range_condition};
 use etwkit_question::{Result, ask};
 use etwkit_sql::Session;
+use etwkit_sql::literal::quoted;
 
 /// Exit codes that mean a crash: errors of Windows (NTSTATUS 0xC…), a break point, and the
 /// exceptions of .NET and C++. -1 (0xFFFFFFFF) is not a crash: programs return it themselves.

@@ -110,7 +110,8 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
         weight: i64,
         samples: i64,
     ) -> (usize, usize) {
-        let (mut first, mut at) = (NONE, NONE);
+        let mut first = NONE;
+        let mut at = NONE;
         for name in path {
             let next = self.nodes.len();
             // A name that is new below this node gets the next number: the table and the list of
@@ -145,7 +146,8 @@ impl<N: Copy + Eq + Hash> CallTree<N> {
     // Without recursion, since stacks of damaged extracts are thousands of frames deep. A subtree
     // is folded at most once, so all calls together take time linear in the size of the tree.
     fn ran_in(&self, root: usize) -> i64 {
-        let (mut sum, mut open) = (0_i64, vec![root]);
+        let mut sum = 0_i64;
+        let mut open = vec![root];
         while let Some(node) = open.pop().and_then(|index| self.nodes.get(index)) {
             sum = sum.saturating_add(node.exclusive);
             open.extend(&node.children);

@@ -55,7 +55,8 @@ pub(crate) fn with_stacks<R>(
     }
     let frames = session.frames()?;
     let stack = |row: &R| -> Option<Vec<String>> {
-        let (trace, id) = (frames.trace(0)?, i32::try_from(stack_id(row)?).ok()?);
+        let trace = frames.trace(0)?;
+        let id = i32::try_from(stack_id(row)?).ok()?;
         Some(trace.stack(id).map(|frame| trace.text(frame)).collect())
     };
     let stacked = |row: R| match stack(&row) {

@@ -356,7 +356,8 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
         rows: &[StackRow],
         names: &mut Names<'_>,
     ) -> Vec<(&'static str, CallTree<u32>)> {
-        let (mut down, mut up) = (CallTree::default(), CallTree::default());
+        let mut down = CallTree::default();
+        let mut up = CallTree::default();
         let by_module = self.by_module || self.is_folded_without_names(rows, names);
         let mut fitting = match &self.shape {
             Shape::Butterfly(filter) => Some(Fitting {

@@ -108,7 +108,8 @@ impl SyscallRequest {
                     "max(duration_ns) FILTER (WHERE place = (ended - 1) * {percent} / 100 + {more})"
                 )
             };
-            let (low, high) = (at(0), at(1));
+            let low = at(0);
+            let high = at(1);
             format!(
                 "{low} + (coalesce({high}, {low}) - {low}) * ((max(ended) - 1) * {percent} % 100) / 100 AS p{percent}_duration_ns"
             )

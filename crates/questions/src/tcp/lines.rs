@@ -37,7 +37,8 @@ pub(super) fn retransmit_line(row: &TcpRetransmitRow) -> Line {
 
 /// Returns whole milliseconds, rounded half to even.
 pub(super) fn milliseconds(ns: i64) -> i64 {
-    let (whole, rest) = (ns.div_euclid(1_000_000), ns.rem_euclid(1_000_000));
+    let whole = ns.div_euclid(1_000_000);
+    let rest = ns.rem_euclid(1_000_000);
     whole.saturating_add(i64::from(
         rest > 500_000 || (rest == 500_000 && whole % 2 != 0),
     ))

@@ -8,7 +8,8 @@ use etwkit_question::sql::{
 
 /// Returns an end of a connection as text, IPv6 in brackets. Without an address it is `?`.
 pub(super) fn end(side: &str) -> String {
-    let (address, port) = (format!("c.{side}_address"), format!("c.{side}_port"));
+    let address = format!("c.{side}_address");
+    let port = format!("c.{side}_port");
     format!(
         "CASE WHEN {address} IS NULL THEN '?' WHEN strpos({address}, ':') > 0 THEN concat('[', {address}, ']:', {port}) \
          ELSE concat({address}, ':', {port}) END"
@@ -35,7 +36,8 @@ impl TcpRequest {
                 of_process.join(" AND ")
             )];
         }
-        let (local, remote) = (end("local"), end("remote"));
+        let local = end("local");
+        let remote = end("remote");
         let mut all = of_process;
         all.extend(self.ip_port.as_ref().map(|filter| {
             format!(

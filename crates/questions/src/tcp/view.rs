@@ -53,7 +53,8 @@ const CONNECTIONS: View<TcpRequest, Connection> = View::new(
             "Local IP/port -> remote IP/port",
             Word,
             |_, one| {
-                let (local, remote) = (one.row.local.as_deref(), one.row.remote.as_deref());
+                let local = one.row.local.as_deref();
+                let remote = one.row.remote.as_deref();
                 format!("{} -> {}", local.unwrap_or("?"), remote.unwrap_or("?")).into()
             },
         ),

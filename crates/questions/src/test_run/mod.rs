@@ -74,7 +74,9 @@ fn bar(row: &TestRow) -> String {
 
 /// Formats `dd hh:mm:ss`.
 fn length(seconds: i64) -> String {
-    let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
+    let days = seconds / 86_400;
+    let hours = seconds / 3600 % 24;
+    let minutes = seconds / 60 % 60;
     format!("{days:02} {hours:02}:{minutes:02}:{:02}", seconds % 60)
 }
 

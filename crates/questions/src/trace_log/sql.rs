@@ -2,10 +2,11 @@
 
 use super::{EventRow, KindRow, ProviderRow, TraceLogBy, TraceLogRequest, TraceLogSort};
 use crate::providers::Providers;
-use etwkit_question::sql::{PROCESS_COLUMNS, filtered, quoted, range_condition, text_condition};
+use etwkit_question::sql::{PROCESS_COLUMNS, filtered, range_condition, text_condition};
 use etwkit_question::{Answer, Question};
 use etwkit_question::{Error, Result, ask};
 use etwkit_sql::Session;
+use etwkit_sql::literal::quoted;
 
 /// Sources of descriptions whose events are shown by default: the events themselves, or files of
 /// the user, who names these files to see their events.

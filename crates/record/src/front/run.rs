@@ -6,7 +6,9 @@ use etwkit_terminal::interrupt::Stoppable;
 use serde_json::json;
 
 use crate::front::Front;
-use crate::test_runs::{NoRecorder, Row, RunArgs, Status, run as run_all, table, write_csv};
+use crate::test_runs::{
+    NoRecorder, Row, RunArgs, Status, Summary, run as run_all, table, write_csv,
+};
 use crate::{EachRun, Machine};
 
 /// Runs a test case on that machine, and prints each run and the sums.
@@ -63,14 +65,17 @@ pub fn run(args: &RunArgs, machine: &mut Machine<'_>, front: &mut dyn Front) -> 
         front.write_new(file, &mut |csv| write_csv(&rows, &args.parameters(), csv))?;
     }
     let outcome = outcome?;
-    if args.json {
-        outcome
-            .summaries
-            .iter()
-            .try_for_each(|sum| front.json(&json!({"summary": sum})))?;
-    } else if !outcome.summaries.is_empty() {
-        front.table("Durations", &table(&outcome.summaries))?;
-    }
+    print_summaries(args, &outcome.summaries, front)?;
+    follow_up(args, &rows, outcome.is_stopped, front)?;
+    Ok(match rows.iter().all(|row| row.status == Status::Passed) {
+        _ if outcome.is_stopped => Exit::Interrupted,
+        true => Exit::Answered,
+        false => Exit::Nothing,
+    })
+}
+
+/// Extracts and explains the recordings of the runs, as far as the arguments want it.
+fn follow_up(args: &RunArgs, rows: &[Row], is_stopped: bool, front: &mut dyn Front) -> Result<()> {
     let recordings: Vec<&str> = rows
         .iter()
         .filter_map(|row| row.recording.as_deref())
@@ -78,12 +83,19 @@ pub fn run(args: &RunArgs, machine: &mut Machine<'_>, front: &mut dyn Front) -> 
     if args.extract && !recordings.is_empty() {
         front.extract(&recordings)?;
     }
-    if args.explain && !outcome.is_stopped {
+    if args.explain && !is_stopped {
         front.explain(&recordings, args.json)?;
     }
-    Ok(match rows.iter().all(|row| row.status == Status::Passed) {
-        _ if outcome.is_stopped => Exit::Interrupted,
-        true => Exit::Answered,
-        false => Exit::Nothing,
-    })
+    Ok(())
+}
+
+fn print_summaries(args: &RunArgs, summaries: &[Summary], front: &mut dyn Front) -> Result<()> {
+    if args.json {
+        for sum in summaries {
+            front.json(&json!({"summary": sum}))?;
+        }
+    } else if !summaries.is_empty() {
+        front.table("Durations", &table(summaries))?;
+    }
+    Ok(())
 }

@@ -52,7 +52,8 @@ impl Amount {
             times.push(took);
             bench.progress(times.len() as u32, self.repeat);
         }
-        let (copies, spread) = (times.len(), Spread::of(times));
+        let copies = times.len();
+        let spread = Spread::of(times);
         let mut report = Report::new("copy-file", &["syscall", "file"], "dump syscall");
         let times = if copies == 1 {
             "once".to_owned()
@@ -97,7 +98,8 @@ fn difference(one: &Path, other: &Path) -> Result<std::result::Result<u64, u64>>
         let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         Ok::<_, anyhow::Error>(BufReader::with_capacity(PIECE, file))
     };
-    let (mut one, mut other) = (open(one)?, open(other)?);
+    let mut one = open(one)?;
+    let mut other = open(other)?;
     let mut at = 0;
     loop {
         let mut pieces = [Vec::new(), Vec::new()];

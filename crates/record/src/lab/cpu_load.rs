@@ -49,7 +49,8 @@ impl Amount {
 
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         let threads = self.threads.unwrap_or_else(processors);
-        let (begun, before) = (Instant::now(), of_process());
+        let begun = Instant::now();
+        let before = of_process();
         let end = begun + Duration::from_secs(self.seconds.into());
         let look = || bench.until(begun, end);
         crowd(threads, bench, look, |_, is_over| {

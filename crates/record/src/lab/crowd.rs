@@ -23,7 +23,8 @@ pub(crate) fn crowd<T: Send>(
     look: impl Fn(),
     work: impl Fn(u32, &dyn Fn() -> bool) -> T + Sync,
 ) -> Vec<T> {
-    let (work, is_stopped) = (&work, &AtomicBool::new(false));
+    let work = &work;
+    let is_stopped = &AtomicBool::new(false);
     std::thread::scope(|scope| {
         let start =
             |number| scope.spawn(move || work(number, &|| is_stopped.load(Ordering::Relaxed)));

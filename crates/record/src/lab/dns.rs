@@ -55,7 +55,9 @@ impl Amount {
         let timeout = timeout.filter(|time| Instant::now().checked_add(*time).is_some());
         let timeout = timeout.context("expected seconds of more than 0 for --timeout")?;
         let socket = || UdpSocket::bind(("127.0.0.1", 0)).context("cannot open a socket");
-        let (dead, live, own) = (socket()?, socket()?, socket()?);
+        let dead = socket()?;
+        let live = socket()?;
+        let own = socket()?;
         let mut servers = [dead.local_addr()?, live.local_addr()?];
         if self.healthy {
             servers.reverse();
@@ -86,7 +88,8 @@ impl Amount {
     /// Looks up names that are new to the caches of the system, in the way programs do.
     fn by_system(&self, bench: &Bench<'_>, is_there: &dyn Fn(&str) -> bool) -> Report {
         let mut report = Report::new("dns", &["dns"], "dump dns");
-        let (mut times, mut found) = (Vec::new(), 0);
+        let mut times = Vec::new();
+        let mut found = 0;
         for number in (0..self.names).take_while(|_| !(bench.is_stopped)()) {
             // A reserved domain, so that no server has it.
             let name = format!("etwkit-{}-{number}.example", std::process::id());
@@ -205,6 +208,7 @@ fn is_answer(answer: Option<&[u8]>, question: &[u8]) -> bool {
 /// Runs the live server: every name has the address 127.0.0.1.
 fn answer(socket: &UdpSocket, is_over: &AtomicBool) -> std::io::Result<()> {
     socket.set_read_timeout(Some(LOOK))?;
+    // The longest message of DNS over UDP.
     let mut bytes = [0; 512];
     while !is_over.load(Ordering::SeqCst) {
         let (size, from) = match socket.recv_from(&mut bytes) {

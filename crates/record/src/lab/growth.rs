@@ -26,14 +26,17 @@ impl Growth {
             return None;
         }
         let mean = |of: fn(&(f64, f64)) -> f64| self.logarithms.iter().map(of).sum::<f64>() / count;
-        let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+        let x = mean(|point| point.0);
+        let y = mean(|point| point.1);
         let sum = |of: &dyn Fn(f64, f64) -> f64| {
             self.logarithms
                 .iter()
                 .map(|point| of(point.0 - x, point.1 - y))
                 .sum::<f64>()
         };
-        let (xx, yy, xy) = (sum(&|x, _| x * x), sum(&|_, y| y * y), sum(&|x, y| x * y));
+        let xx = sum(&|x, _| x * x);
+        let yy = sum(&|_, y| y * y);
+        let xy = sum(&|x, y| x * y);
         // The same size three times has no slope, and the same cost three times is a perfect line.
         (xx > 0.0).then(|| (xy / xx, if yy > 0.0 { xy * xy / (xx * yy) } else { 1.0 }))
     }

@@ -115,7 +115,8 @@ impl Amount {
         let window = thread::Builder::new()
             .name("window".to_owned())
             .spawn(move || {
-                let (mut silence, mut looked) = (Silence::default(), Instant::now());
+                let mut silence = Silence::default();
+                let mut looked = Instant::now();
                 loop {
                     let message = messages.recv_timeout(LOOK);
                     silence.add(looked.elapsed());
@@ -173,7 +174,8 @@ impl Amount {
             ));
         }
         let reader = thread::spawn(move || {
-            let (mut silence, mut looked) = (Silence::default(), next());
+            let mut silence = Silence::default();
+            let mut looked = next();
             while let Some((before, now)) = looked.zip(next()) {
                 let counted = now.saturating_sub(before);
                 silence.add(Duration::from_secs_f64(counted as f64 / frequency as f64));

@@ -70,7 +70,8 @@ impl Data {
     /// Adds the functions that the loader resolves. Returns the tables and the slot for the address
     /// of each function.
     pub(crate) fn import(&mut self, functions: &[Function]) -> (Tables, Vec<u32>) {
-        let (mut descriptors, mut slots) = (Vec::new(), vec![0; functions.len()]);
+        let mut descriptors = Vec::new();
+        let mut slots = vec![0; functions.len()];
         for library in libraries(functions) {
             let of_library: Vec<Function> = functions
                 .iter()

@@ -37,7 +37,8 @@ impl Amount {
         let before = handles();
         // A file that exists on every machine and does not have to be created.
         let program = std::env::current_exe().context("cannot find this program, to open it")?;
-        let (mut kept, mut pages) = (Vec::new(), Vec::new());
+        let mut kept = Vec::new();
+        let mut pages = Vec::new();
         let begun = Instant::now();
         for click in 0..self.clicks {
             if (bench.is_stopped)() {

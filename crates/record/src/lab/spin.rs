@@ -78,8 +78,10 @@ impl Due {
 impl Amount {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         let threads = self.threads.unwrap_or_else(processors);
-        let (due, pieces) = (Due::default(), AtomicU32::new(0));
-        let (begun, before) = (Instant::now(), of_process());
+        let due = Due::default();
+        let pieces = AtomicU32::new(0);
+        let begun = Instant::now();
+        let before = of_process();
         let end = begun + Duration::from_secs(self.seconds.into());
         std::thread::scope(|scope| {
             for _ in 0..threads {

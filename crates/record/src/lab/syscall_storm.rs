@@ -51,10 +51,8 @@ impl Amount {
         } else {
             ("strace", self.below(Command::new("strace"), bench)?)
         };
-        let (plain, recorded) = (
-            report.of("call_ns"),
-            recorded.context("nothing was measured")?,
-        );
+        let plain = report.of("call_ns");
+        let recorded = recorded.context("nothing was measured")?;
         let times = plain
             .filter(|plain| *plain > 0.0)
             .map_or(0.0, |plain| recorded / plain);

@@ -29,7 +29,8 @@ pub(crate) struct Amount {
 impl Amount {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         let sleep = Duration::from_millis(self.sleep.into());
-        let (mut done, begun) = (0, Instant::now());
+        let mut done = 0;
+        let begun = Instant::now();
         while done < self.repeat && !(bench.is_stopped)() {
             std::thread::scope(|scope| link(scope, 1, self.depth, sleep))?;
             done += 1;

@@ -108,7 +108,8 @@ impl Amount {
         // Noise, since disks and file systems with compression would write zeros in no time.
         let piece = Noise::new(1).bytes(self.piece as usize * 1_000);
         let mut file = File::create_new(path).with_context(cannot)?;
-        let (begun, mut left) = (Instant::now(), self.bytes());
+        let begun = Instant::now();
+        let mut left = self.bytes();
         while left > 0 && !(bench.is_stopped)() {
             let part = piece
                 .get(..usize::try_from(left).unwrap_or(usize::MAX))

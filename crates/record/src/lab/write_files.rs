@@ -63,7 +63,8 @@ impl Amount {
         } else {
             self.threads.unwrap_or_else(processors)
         };
-        let (next, done) = (AtomicU32::new(0), AtomicU32::new(0));
+        let next = AtomicU32::new(0);
+        let done = AtomicU32::new(0);
         let begun = Instant::now();
         let look = || bench.progress(done.load(Ordering::Relaxed), self.files);
         let written = crowd(threads, bench, look, |worker, is_over| {
@@ -128,7 +129,9 @@ impl Amount {
 /// Writes lines until they have this many characters, without line ends. Returns all bytes.
 fn lines(path: &Path, characters: u64) -> std::io::Result<u64> {
     let mut file = BufWriter::new(File::create(path)?);
-    let (mut written, mut bytes, mut number) = (0, 0, 0_u32);
+    let mut written = 0;
+    let mut bytes = 0;
+    let mut number = 0_u32;
     while written < characters {
         let line = format!("echo This is line {number}");
         written += line.len() as u64;

@@ -93,24 +93,7 @@ impl RunArgs {
             .iter()
             .map(|text| Axis::parse(text))
             .collect::<Result<_>>()?;
-        let texts: String = self
-            .command
-            .iter()
-            .chain(&self.before)
-            .chain(&self.after)
-            .cloned()
-            .collect();
-        // Runs that differ only in an unused parameter would be repetitions under different names.
-        if let Some(unused) = axes
-            .iter()
-            .find(|axis| !texts.contains(&format!("{{{}}}", axis.name)))
-        {
-            let message = format!("--matrix has {}, which nothing uses", unused.name);
-            return Err(advised(
-                message,
-                format!("write {{{}}} where its value belongs", unused.name),
-            ));
-        }
+        self.check_use(&axes)?;
         // Power settings do not occur in the command, so they are added after the check above.
         let power: Vec<Axis> = self
             .power
@@ -124,19 +107,7 @@ impl RunArgs {
         }
         let names = power.iter().map(|axis| axis.name.clone()).collect();
         axes.extend(power);
-        if self.name.is_empty() || plain(&self.name) != self.name {
-            let message = format!(
-                "expected a name of letters, digits and hyphens, found \"{}\"",
-                self.name
-            );
-            return Err(advised(
-                message,
-                format!(
-                    "\"{}\" would do; recordings are called so",
-                    plain(&self.name)
-                ),
-            ));
-        }
+        self.check_name()?;
         Ok(Plan {
             case: self.name.clone(),
             command: self.command.clone(),
@@ -156,6 +127,36 @@ impl RunArgs {
             is_heard: true,
             out: self.to.clone(),
         })
+    }
+
+    /// Checks that each parameter is used. Runs that differ only in an unused parameter would be
+    /// repetitions under different names.
+    fn check_use(&self, axes: &[Axis]) -> Result<()> {
+        let commands = self.command.iter().chain(&self.before).chain(&self.after);
+        let texts: String = commands.cloned().collect();
+        let is_unused = |axis: &&Axis| !texts.contains(&format!("{{{}}}", axis.name));
+        let Some(unused) = axes.iter().find(is_unused) else {
+            return Ok(());
+        };
+        Err(advised(
+            format!("--matrix has {}, which nothing uses", unused.name),
+            format!("write {{{}}} where its value belongs", unused.name),
+        ))
+    }
+
+    /// Checks that the name can be a part of names of files.
+    fn check_name(&self) -> Result<()> {
+        let plain = plain(&self.name);
+        if !self.name.is_empty() && plain == self.name {
+            return Ok(());
+        }
+        Err(advised(
+            format!(
+                "expected a name of letters, digits and hyphens, found \"{}\"",
+                self.name
+            ),
+            format!("\"{plain}\" would do; recordings are called so"),
+        ))
     }
 }
 

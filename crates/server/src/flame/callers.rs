@@ -88,7 +88,8 @@ pub(super) fn begin(leaf: &Leaf, names: &mut Names<'_>) -> Option<Option<i32>> {
     if !names.has_focus() {
         return Some(Some(leaf.stack));
     }
-    let (mut next, mut found) = (Some(leaf.stack), None);
+    let mut next = Some(leaf.stack);
+    let mut found = None;
     while let Some((name, caller)) = frame(next, names) {
         // The search continues outward, since a recursive method occurs several times, and the
         // outermost frame counts.

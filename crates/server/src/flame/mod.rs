@@ -134,17 +134,16 @@ fn groups(
     request: &FlameRequest,
 ) -> Result<(Groups, u64)> {
     let tagged = request.by_tag.then(|| frames.tagged_by_default());
-    let (mut groups, mut rows) = (Groups::new(), 0_u64);
+    let mut groups = Groups::new();
+    let mut rows = 0_u64;
     for batch in batches(session, sql)? {
         let [stacks, processes, weights, counts] = batch.columns() else {
             return Err(Problem::lacking("a column of stacks and weights"));
         };
         let stacks = stacks.as_primitive::<Int32Type>().iter();
         let processes = processes.as_primitive::<Int32Type>().iter();
-        let (weights, counts) = (
-            weights.as_primitive::<Int64Type>(),
-            counts.as_primitive::<Int64Type>(),
-        );
+        let weights = weights.as_primitive::<Int64Type>();
+        let counts = counts.as_primitive::<Int64Type>();
         for (((stack, process), weight), count) in stacks.zip(processes).zip(weights).zip(counts) {
             // Rows are counted even if none has a weight: then their sum is null.
             let weight = weight.unwrap_or(0);

@@ -30,8 +30,10 @@ pub(super) struct Names<'f> {
 
 impl<'f> Names<'f> {
     pub(super) fn new(frames: &'f TraceFrames, focus: Option<&str>) -> Self {
-        let (texts, focused) = (Vec::new(), Vec::new());
-        let (by_text, by_identity) = (HashMap::new(), HashMap::new());
+        let texts = Vec::new();
+        let focused = Vec::new();
+        let by_text = HashMap::new();
+        let by_identity = HashMap::new();
         let first = first(frames);
         let focus = focus.map(|focus| called(frames, &first, focus));
         let seen = vec![0; frames.stacks()];
@@ -134,7 +136,8 @@ impl<'f> Names<'f> {
 
     /// Returns the nodes for the answer, and the texts that they use.
     pub(super) fn used(&self, nodes: &[Node]) -> (Vec<FlameNode>, Vec<String>) {
-        let (mut places, mut texts) = (HashMap::new(), Vec::new());
+        let mut places = HashMap::new();
+        let mut texts = Vec::new();
         let sent = nodes.iter().map(|node| {
             let (text, kind) = self.named(node.name);
             let name = *places.entry(node.name).or_insert_with(|| {
@@ -190,7 +193,8 @@ pub(crate) fn representative(frames: &TraceFrames, first: &[i32], frame: i32) ->
 
 /// Returns the labels of the methods that have this name or a frame with this text.
 fn called(frames: &TraceFrames, first: &[i32], name: &str) -> HashSet<String> {
-    let (mut all, mut text) = (HashSet::new(), String::new());
+    let mut all = HashSet::new();
+    let mut text = String::new();
     for frame in (0..).take(frames.frames()) {
         text.clear();
         frames.write(frame, &mut text);

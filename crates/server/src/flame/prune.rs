@@ -40,7 +40,8 @@ pub(super) fn prune(tree: Tree, least_share: f64, max_nodes: u32) -> Pruned {
             .copied()
             .unwrap_or(false)
     };
-    let (mut children, mut left_out) = (vec![Vec::new(); all.len()], tree.left_out);
+    let mut children = vec![Vec::new(); all.len()];
+    let mut left_out = tree.left_out;
     // Lists of children have the heaviest first, since `kept` has.
     for at in kept.iter().copied().filter(|at| *at != 0) {
         let parent = node(&all, at).and_then(|node| usize::try_from(node.parent).ok());
@@ -67,7 +68,8 @@ fn node(all: &[Node], at: u32) -> Option<&Node> {
 
 /// Returns the nodes in drawing order, with the new places of their parents.
 fn in_order(all: &[Node], children: &[Vec<u32>]) -> Vec<Node> {
-    let (mut nodes, mut next) = (Vec::new(), vec![(0_u32, 0_u32)]);
+    let mut nodes = Vec::new();
+    let mut next = vec![(0_u32, 0_u32)];
     while let Some((at, parent)) = next.pop() {
         // Children are numbers of nodes.
         let Some(node) = node(all, at) else { continue };

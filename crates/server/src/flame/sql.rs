@@ -1,6 +1,6 @@
 //! The first levels of a tree, as SQL.
 
-use etwkit_question::sql::quoted;
+use etwkit_sql::literal::quoted;
 
 use super::NO_PROCESS;
 use crate::tables::process_label;

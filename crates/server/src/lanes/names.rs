@@ -72,7 +72,8 @@ pub(super) fn named(session: &Session, of: LaneKind, keys: &[i32]) -> Result<BTr
     let mut all = BTreeMap::new();
     for row in asked(session, &sql, keys.len())?.rows {
         let words = |at: usize| text_or_empty(&row, at);
-        let (start_ns, stop_ns) = (row.get(3).and_then(whole), row.get(4).and_then(whole));
+        let start_ns = row.get(3).and_then(whole);
+        let stop_ns = row.get(4).and_then(whole);
         if let Some(key) = row.first().and_then(key) {
             all.insert(
                 key,

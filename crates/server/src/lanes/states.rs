@@ -144,7 +144,8 @@ ORDER BY key
 
     /// Returns SQL for the row at a moment, and the state of it; `None` if there is none.
     pub(super) fn moment(self, request: &MomentRequest) -> Option<String> {
-        let (at, within) = (request.at_ns, request.within_ns);
+        let at = request.at_ns;
+        let within = request.within_ns;
         let condition = match request.kind {
             LaneKind::Process => return None,
             LaneKind::Core => format!("s.cpu = {}", request.key),

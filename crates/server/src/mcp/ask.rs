@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use etwkit_analysis::diagnose::{DiagnoseRequest, RuleRow};
+use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis, RuleRow};
 use etwkit_engine::{question as declared, questions};
 use etwkit_question::nothing::Chosen;
 use etwkit_question::trace::TraceInfo;
@@ -105,7 +105,8 @@ fn answer_of(
     page: Page,
     one: etwkit_engine::Asked<etwkit_question::Answer>,
 ) -> Result<Answer> {
-    let (name, mut evidence) = (asked.question.name(), Evidence::default());
+    let name = asked.question.name();
+    let mut evidence = Evidence::default();
     let handles: Vec<&str> = about.iter().map(|trace| trace.handle.as_str()).collect();
     let mut answer = Answer::new();
     answer.insert("trace".into(), handles.join(", ").into());
@@ -242,12 +243,9 @@ fn command(asked: &Asked, about: &[Arc<Trace>]) -> String {
 /// Runs the rules on a trace.
 pub(crate) fn diagnose(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answer> {
     let trace = call.shared.traces.get(given.required("trace")?)?;
-    let (question, page) = (tool.question()?, given.page()?);
-    let known = options_of(question);
-    let chosen = given.0.iter().filter(|(name, _)| known.contains_key(*name));
-    let values: Values = chosen
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
+    let question = tool.question()?;
+    let page = given.page()?;
+    let values = values_of(question, given);
     let request = DiagnoseRequest::from_json(&values)
         .map_err(|error| Problem::of_option(&error, question.name()))?;
     let session = call.session(&trace)?;
@@ -255,46 +253,16 @@ pub(crate) fn diagnose(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Re
     let mut evidence = Evidence::default();
     let gaps = etwkit_engine::of_paths(&[PathBuf::from(&trace.handle)], &session);
     gaps.iter().for_each(|gaps| evidence.gaps(gaps));
-    let findings = &diagnosis.findings;
-    for finding in findings.iter().skip(page.skip).take(page.rows) {
-        evidence.follows(&finding.sentence);
-        evidence.unproven(format!("{}: {}", finding.rule, finding.not_proved));
-    }
-    if findings.is_empty() {
-        evidence.nothing("no rule found anything".to_owned());
-        evidence.unproven("that nothing was slow: the rules look for known causes alone");
-    }
-    let row = |at: usize| {
-        findings
-            .get(at)
-            .and_then(|row| record(row).ok())
-            .map_or(Value::Null, reply::row)
-    };
+    findings_follow(&diagnosis, page, &mut evidence);
     let mut answer = Answer::new();
     answer.insert("trace".into(), trace.handle.as_str().into());
-    answer.extend(reply::rows(findings.len(), page, BYTES, row));
+    answer.extend(findings(&diagnosis, page));
     answer.insert("rules".into(), rules(&diagnosis.rules, &mut evidence));
-    // The tables that the rules with findings read, or the tables of all rules that ran if there
-    // are no findings.
-    let behind: Vec<&str> = match findings.is_empty() {
-        true => diagnosis
-            .rules
-            .iter()
-            .filter(|row| row.state == "nothing")
-            .map(|row| row.rule.as_str())
-            .collect(),
-        false => findings
-            .iter()
-            .skip(page.skip)
-            .take(page.rows)
-            .map(|row| row.rule.as_str())
-            .collect(),
-    };
-    for rule in request
-        .chosen()
-        .filter(|rule| behind.contains(&rule.name.as_str()))
-    {
-        evidence.of_sql(&session, &trace.handle, &rule.query().sql(false));
+    let behind = rules_behind(&diagnosis, page);
+    for rule in request.chosen() {
+        if behind.contains(&rule.name.as_str()) {
+            evidence.of_sql(&session, &trace.handle, &rule.query().sql(false));
+        }
     }
     answer.extend(evidence.json());
     let asked = Asked {
@@ -305,6 +273,48 @@ pub(crate) fn diagnose(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Re
     };
     answer.insert("command".into(), command(&asked, &asked.traces).into());
     Ok(answer)
+}
+
+/// Returns the arguments that are options of a question.
+fn values_of(question: &dyn AnyQuestion, given: Arguments<'_>) -> Values {
+    let known = options_of(question);
+    let chosen = given.0.iter().filter(|(name, _)| known.contains_key(*name));
+    chosen
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
+/// Adds the sentences of findings to the evidence.
+fn findings_follow(diagnosis: &Diagnosis, page: Page, evidence: &mut Evidence) {
+    for finding in diagnosis.findings.iter().skip(page.skip).take(page.rows) {
+        evidence.follows(&finding.sentence);
+        evidence.unproven(format!("{}: {}", finding.rule, finding.not_proved));
+    }
+    if diagnosis.findings.is_empty() {
+        evidence.nothing("no rule found anything".to_owned());
+        evidence.unproven("that nothing was slow: the rules look for known causes alone");
+    }
+}
+
+/// Returns the findings of a page as rows.
+fn findings(diagnosis: &Diagnosis, page: Page) -> Answer {
+    let row = |at: usize| {
+        let finding = diagnosis.findings.get(at);
+        let row = finding.and_then(|finding| record(finding).ok());
+        row.map_or(Value::Null, reply::row)
+    };
+    reply::rows(diagnosis.findings.len(), page, BYTES, row)
+}
+
+/// Returns the rules whose tables the answer is based on: the rules with findings, or all rules that
+/// ran if there are no findings.
+fn rules_behind(diagnosis: &Diagnosis, page: Page) -> Vec<&str> {
+    if diagnosis.findings.is_empty() {
+        let ran = diagnosis.rules.iter().filter(|row| row.state == "nothing");
+        return ran.map(|row| row.rule.as_str()).collect();
+    }
+    let shown = diagnosis.findings.iter().skip(page.skip).take(page.rows);
+    shown.map(|row| row.rule.as_str()).collect()
 }
 
 /// Returns the number of rules by outcome, and the rules without an outcome because data was not

@@ -75,20 +75,23 @@ pub(crate) fn health(session: &Session) -> Result<Answer> {
             .into(),
     );
     answer.insert("cannot_answer".into(), cannot.into());
-    let mut unproven = vec!["that activity that was not recorded did not happen".to_owned()];
-    unproven.extend(
-        of_paths(&["this trace".into()], session)
-            .iter()
-            .filter(|gaps| gaps.is_incomplete())
-            .map(|gaps| {
-                format!(
-                    "that totals are complete: {}; counts and times are lower bounds",
-                    gaps.words()
-                )
-            }),
-    );
+    let unproven = unproven(session);
     answer.insert("does_not_prove".into(), unproven.into());
     Ok(answer)
+}
+
+/// Returns what the trace does not prove.
+fn unproven(session: &Session) -> Vec<String> {
+    let mut unproven = vec!["that activity that was not recorded did not happen".to_owned()];
+    let gaps = of_paths(&["this trace".into()], session);
+    let incomplete = gaps.iter().filter(|gaps| gaps.is_incomplete());
+    unproven.extend(incomplete.map(|gaps| {
+        format!(
+            "that totals are complete: {}; counts and times are lower bounds",
+            gaps.words()
+        )
+    }));
+    unproven
 }
 
 /// True for questions about names of recordings, which are not about a trace.

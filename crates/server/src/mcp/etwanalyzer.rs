@@ -172,10 +172,8 @@ fn tool(
 fn dump_tool(dump: &str) -> Tool {
     let question = native(dump).and_then(question);
     let sentence = question.map_or("", AnyQuestion::sentence);
-    let (sentence, some) = (
-        format!("-dump {dump} of the loaded files. {sentence}."),
-        some_switches(dump),
-    );
+    let sentence = format!("-dump {dump} of the loaded files. {sentence}.");
+    let some = some_switches(dump);
     let arguments =
         format!("Switches of -dump {dump} as ETWAnalyzer has them{some}; etw_help explains them");
     Tool {
@@ -383,13 +381,15 @@ fn is_switch(word: &str, switches: &[&str]) -> bool {
 
 /// Runs a line and returns its output.
 fn run(call: &Call<'_>, line: &[String]) -> Result<Answer> {
-    let (mut out, mut err) = (Kept::default(), Kept::default());
+    let mut out = Kept::default();
+    let mut err = Kept::default();
     let exit = (call.shared.run_line)(line, call.asking, &mut out, &mut err);
     // A canceled line ends like a failed one, but its notes do not explain why.
     if call.asking.cancel.is_asked() {
         return Err(Problem::cancelled());
     }
-    let (text, notes) = (out.text(), err.text());
+    let text = out.text();
+    let notes = err.text();
     if exit == Exit::Error {
         return Err(
             Problem::bad(notes.trim().to_owned()).with_hint("`etw_help` explains the switches")

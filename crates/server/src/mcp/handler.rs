@@ -164,7 +164,9 @@ impl Progress for Reporter {
     fn extracting(&self, trace: &Path) -> Extracting {
         let name = name_of(trace);
         let message = etwkit_terminal::escape::text(&format!("extracting {name}")).into_owned();
-        let (steps, cancel, mut last) = (self.steps.clone(), self.cancel.clone(), 0);
+        let steps = self.steps.clone();
+        let cancel = self.cancel.clone();
+        let mut last = 0;
         Box::new(move |progress| {
             let percent = (progress.done.clamp(0.0, 1.0) * 100.0) as u32;
             if percent > last {

@@ -68,7 +68,8 @@ pub(crate) fn rows(
     bytes: usize,
     mut row: impl FnMut(usize) -> Value,
 ) -> Map<String, Value> {
-    let (mut all, mut left) = (Vec::new(), bytes);
+    let mut all = Vec::new();
+    let mut left = bytes;
     let end = page.skip.saturating_add(page.rows).min(total);
     for at in page.skip..end {
         let row = row(at);

@@ -90,6 +90,7 @@ fn over_stdio(runtime: &Runtime, shared: &Arc<Shared>, out: &mut dyn Write) -> R
             let Some(message) = bytes.get(..count).filter(|message| !message.is_empty()) else {
                 break;
             };
+            // Messages must not wait in a buffer: the client waits for each answer.
             out.write_all(message)?;
             out.flush()?;
         }
@@ -111,7 +112,8 @@ fn over_stdio(runtime: &Runtime, shared: &Arc<Shared>, out: &mut dyn Write) -> R
 
 /// Forwards the bytes of the standard input until it ends, and then signals its end.
 fn hand_on(runtime: &Handle, mut requests: WriteHalf<DuplexStream>) {
-    let (mut input, mut bytes) = (std::io::stdin().lock(), vec![0; PIPE]);
+    let mut input = std::io::stdin().lock();
+    let mut bytes = vec![0; PIPE];
     while let Ok(count @ 1..) = input.read(&mut bytes) {
         let (request, _) = bytes.split_at(count);
         // A server that has ended no longer reads.

@@ -138,7 +138,8 @@ fn tool(
         Value::Object(arguments) => arguments,
         _ => Values::new(),
     };
-    let (name, sentence) = (name.to_owned(), sentence.to_owned());
+    let name = name.to_owned();
+    let sentence = sentence.to_owned();
     Tool {
         name,
         sentence,
@@ -255,7 +256,8 @@ fn open(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
         ));
     }
     call.shared.check_place(&path)?;
-    let (traces, mut notes) = (&call.shared.traces, Vec::new());
+    let traces = &call.shared.traces;
+    let mut notes = Vec::new();
     let trace = match traces.find(&path) {
         Some(open) => open,
         None => {
@@ -425,7 +427,9 @@ fn wait_chain(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Result<Answ
 
 fn sql(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     let trace = call.shared.traces.get(given.required("trace")?)?;
-    let (session, sql, page) = (call.session(&trace)?, given.required("sql")?, given.page()?);
+    let session = call.session(&trace)?;
+    let sql = given.required("sql")?;
+    let page = given.page()?;
     let most = page.skip.saturating_add(page.rows);
     let rows = asked(&session, sql, most)?;
     let names: Vec<String> = rows

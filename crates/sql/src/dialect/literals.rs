@@ -4,6 +4,7 @@ use datafusion::common::ScalarValue;
 use datafusion::sql::sqlparser::tokenizer::Token;
 
 use super::tokens::Tokens;
+use crate::literal::quoted;
 use crate::parameters::Values;
 use crate::{Error, Result};
 
@@ -33,7 +34,7 @@ pub(super) fn insert(sql: &str, values: &Values) -> Result<String> {
 /// Returns the literal of a value; `None` for numbers that have none.
 fn literal(value: &ScalarValue) -> Option<String> {
     match value {
-        ScalarValue::Utf8(Some(text)) => Some(format!("'{}'", text.replace('\'', "''"))),
+        ScalarValue::Utf8(Some(text)) => Some(quoted(text)),
         ScalarValue::Boolean(Some(truth)) => Some(truth.to_string()),
         ScalarValue::Int64(Some(number)) => Some(signed(number.to_string())),
         // Written with a fraction, so that the number stays one of floating point.

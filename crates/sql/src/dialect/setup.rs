@@ -9,6 +9,7 @@ use etwkit_trace::table::{Column, DERIVED, ExtractInfo, Kind, RUN_ID, Row, Table
 use etwkit_trace::topics::TABLES;
 
 use crate::functions::lists_of_names;
+use crate::literal::quoted;
 use crate::nt_status;
 use crate::provider::TRACE_ID;
 
@@ -117,10 +118,6 @@ fn parquet(path: &Path) -> String {
     )
 }
 
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
-}
-
 /// Appends the macro of a function that names numbers from 0 on, and writes others as digits.
 fn macro_of_list(sql: &mut String, function: &str, names: &[&str]) {
     let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
@@ -142,7 +139,8 @@ fn macro_of_codes<'n>(
     let (codes, names): (Vec<String>, Vec<String>) = names
         .map(|(code, name)| (code.to_string(), quoted(name)))
         .unzip();
-    let (codes, names) = (codes.join(", "), names.join(", "));
+    let codes = codes.join(", ");
+    let names = names.join(", ");
     let _ = writeln!(
         sql,
         "CREATE OR REPLACE MACRO {function}(code) AS\n  \

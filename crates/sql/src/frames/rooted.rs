@@ -57,7 +57,8 @@ impl Rooted {
     fn jump(&self, parent: i32) -> i32 {
         let depth = |number: i32| at(&self.stacks, number).map_or(0, |stack| stack.depth);
         let jump = |number: i32| at(&self.stacks, number).map_or(-1, |stack| stack.jump);
-        let (first, second) = (jump(parent), jump(jump(parent)));
+        let first = jump(parent);
+        let second = jump(jump(parent));
         // Two jumps of one length become one of double length, as in a skew-binary list: that keeps
         // one jump per stack and needs no table of ancestors.
         let is_even = depth(parent).saturating_sub(depth(first))

@@ -31,7 +31,8 @@ impl TraceFrames {
 
     fn tag(&self, set: &TagSet) -> Tagged {
         // Rules are matched against names, of which there are far fewer than frames.
-        let (mut names, mut known) = (Vec::new(), HashMap::new());
+        let mut names = Vec::new();
+        let mut known = HashMap::new();
         let number = |frame: &super::Frame| {
             // As for `cpu_tag`, code that no file holds has no module, even if its method names
             // one.

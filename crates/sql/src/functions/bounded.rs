@@ -77,7 +77,8 @@ impl Bounded {
     /// Returns `true` if a call is within all limits even if all rows were the longest one.
     // Most calls are, and the longest row is found sooner than the sum of all.
     fn is_small(&self, given: &Given) -> bool {
-        let (longest, rows) = (given.longest(), given.rows as u128);
+        let longest = given.longest();
+        let rows = given.rows as u128;
         !self.measure.has_size()
             && longest.bytes(0).saturating_mul(rows) <= SLICE_BYTES
             && self.measure.steps(&longest, 0).saturating_mul(rows) <= SLICE_STEPS
@@ -86,7 +87,8 @@ impl Bounded {
     /// Computes the rows slice by slice.
     fn in_slices(&self, args: &ScalarFunctionArgs, given: &Given) -> Result<ColumnarValue> {
         let mut parts = Vec::new();
-        let (mut from, mut bytes) = (0, 0_u128);
+        let mut from = 0;
+        let mut bytes = 0_u128;
         while from < given.rows {
             self.limits.stop.check()?;
             let slice = self.slice(given, from)?;
@@ -106,7 +108,8 @@ impl Bounded {
 
     /// Returns the rows from one on that are computed without a pause: at least one.
     fn slice(&self, given: &Given, from: usize) -> Result<Range<usize>> {
-        let (mut steps, mut bytes) = (0, 0);
+        let mut steps = 0;
+        let mut bytes = 0;
         for row in from..given.rows {
             steps += self.steps(given, row)?;
             bytes += given.bytes(row);
@@ -132,7 +135,8 @@ impl Bounded {
 
     /// Checks the size of the values before they are made.
     fn check_size(&self, given: &Given, returns: &DataType) -> Result<()> {
-        let (mut bytes, mut longest) = (0_u128, 0);
+        let mut bytes = 0_u128;
+        let mut longest = 0;
         for row in 0..given.rows {
             let size = self.measure.size(given, row, returns);
             bytes = size.saturating_add(bytes);

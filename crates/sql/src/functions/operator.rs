@@ -62,7 +62,8 @@ impl ScalarUDFImpl for Binary {
     // The name of a column stays that of the operator.
     fn schema_name(&self, args: &[Expr]) -> Result<String> {
         let [left, right] = super::arguments(args)?;
-        let (left, right) = (left.schema_name(), right.schema_name());
+        let left = left.schema_name();
+        let right = right.schema_name();
         Ok(format!("{left} {} {right}", self.op))
     }
 
@@ -92,7 +93,8 @@ impl ScalarUDFImpl for Binary {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let [left, right] = super::arguments(&args.args)?;
-        let (mut fields, mut columns) = (Vec::new(), Vec::new());
+        let mut fields = Vec::new();
+        let mut columns = Vec::new();
         // A value that is the same for all rows stays one: an expression of it is compiled once.
         let mut place = |name: &str, operand: &ColumnarValue| match operand {
             ColumnarValue::Array(column) => {
@@ -102,7 +104,8 @@ impl ScalarUDFImpl for Binary {
             }
             ColumnarValue::Scalar(value) => Arc::new(Literal::new(value.clone())),
         };
-        let (left, right) = (place("left", left), place("right", right));
+        let left = place("left", left);
+        let right = place("right", right);
         let options = RecordBatchOptions::new().with_row_count(Some(args.number_rows));
         let rows =
             RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)?;

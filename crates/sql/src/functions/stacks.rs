@@ -179,7 +179,9 @@ fn fits(
     let mut latest: Option<(i32, &str, Arc<Vec<bool>>)> = None;
     let rows = arguments.stacks().zip(arguments.last.as_string::<i32>());
     let answers = rows.map(|((trace_id, stack_id), pattern)| {
-        let (trace_id, stack_id, pattern) = (trace_id?, usize::try_from(stack_id?).ok()?, pattern?);
+        let trace_id = trace_id?;
+        let stack_id = usize::try_from(stack_id?).ok()?;
+        let pattern = pattern?;
         let fitting = match &latest {
             // Adjacent rows mostly have the same pattern: then neither the lock nor the table is
             // needed.

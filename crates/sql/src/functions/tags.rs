@@ -38,7 +38,8 @@ pub fn default_tags() -> &'static TagSet {
 
 /// Returns the function with tag sets in addition to the built-in one.
 pub(crate) fn tag(loader: Arc<Loader>, is_several: bool, sets: Arc<[TagSet]>) -> ScalarUDF {
-    let (place, known) = (Arc::as_ptr(&sets).addr(), Mutex::default());
+    let place = Arc::as_ptr(&sets).addr();
+    let known = Mutex::default();
     let tags = StackTags { sets, known };
     let last = ("tag_set", DataType::Utf8);
     of_stacks(

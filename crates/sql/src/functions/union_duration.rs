@@ -79,10 +79,8 @@ fn each_interval(
     let [starts, ends] = values else {
         return Err(internal("two columns"));
     };
-    let (starts, ends) = (
-        starts.as_primitive::<Int64Type>(),
-        ends.as_primitive::<Int64Type>(),
-    );
+    let starts = starts.as_primitive::<Int64Type>();
+    let ends = ends.as_primitive::<Int64Type>();
     for (row, pair) in starts.iter().zip(ends).enumerate() {
         let (Some(start), Some(end)) = pair else {
             continue;

@@ -105,7 +105,8 @@ struct CompilandSymbols {
 /// Returns true if all public symbols can be read.
 fn publics(msf: &mut Streams<'_>, dbi: &Dbi, found: &mut CompilandSymbols) -> Result<bool> {
     let len = msf.len(dbi.records);
-    let (mut at, mut is_whole) = (0, true);
+    let mut at = 0;
+    let mut is_whole = true;
     while at < len {
         let piece = msf.part(dbi.records, at, PIECE)?;
         let mut records = Records(Cursor::new(&piece));
@@ -120,6 +121,7 @@ fn publics(msf: &mut Streams<'_>, dbi: &Dbi, found: &mut CompilandSymbols) -> Re
             else {
                 continue;
             };
+            // Public symbols of data are not of interest: addresses of stacks are code.
             let Some(start) = dbi.code_rva(section, offset) else {
                 continue;
             };
@@ -353,6 +355,7 @@ impl Inlinees<'_, '_, '_> {
                     offset,
                     len,
                 } => {
+                    // A part belongs to the function before it, and has no name of its own.
                     let Some((name, decorated)) =
                         last.map(|(_, name, decorated)| (name, decorated))
                     else {
@@ -422,16 +425,10 @@ impl Inlinees<'_, '_, '_> {
         start.map(|start| (start, name, decorated))
     }
 
-    /// Reads the records up to the end of the function, which describe its inlined calls.
-    fn body(
-        &mut self,
-        compiland: usize,
-        function: records::Function<'_>,
-        name: u32,
-        decorated: Option<u32>,
-        records: &mut Records<'_>,
-    ) {
-        let (mut sites, mut ranges) = (Vec::<Site>::new(), Vec::<Range>::new());
+    /// Reads the records of a function up to its end, and returns its inlined calls with their code.
+    fn inlined(&mut self, len: u32, records: &mut Records<'_>) -> (Vec<Site>, Vec<Range>) {
+        let mut sites = Vec::<Site>::new();
+        let mut ranges = Vec::<Range>::new();
         let mut overruns = 0;
         // Scopes inside of the function, each with the site that applies in it.
         let mut scopes: Vec<Option<u32>> = vec![None];
@@ -470,7 +467,7 @@ impl Inlinees<'_, '_, '_> {
                             &mut ranges,
                         );
                         let own = tail(&ranges, first);
-                        let is_beyond = own.iter().any(|range| range.end > function.len);
+                        let is_beyond = own.iter().any(|range| range.end > len);
                         overruns += usize::from(is_ambiguous && is_beyond);
                     }
                     scopes.push(Some(number));
@@ -484,6 +481,19 @@ impl Inlinees<'_, '_, '_> {
         self.overruns += overruns;
         // The end of the function is missing: it was in the records that cannot be read.
         self.is_damaged |= !scopes.is_empty();
+        (sites, ranges)
+    }
+
+    /// Reads the records up to the end of the function, which describe its inlined calls.
+    fn body(
+        &mut self,
+        compiland: usize,
+        function: records::Function<'_>,
+        name: u32,
+        decorated: Option<u32>,
+        records: &mut Records<'_>,
+    ) {
+        let (sites, mut ranges) = self.inlined(function.len, records);
         let Some(start) = self
             .reader
             .dbi
@@ -574,7 +584,8 @@ impl Inlinees<'_, '_, '_> {
     /// Number in the ID stream of an ID of another compiland: eleven bits say which one, twenty
     /// which of the IDs used of it.
     fn foreign(&mut self, id: u32) -> Option<u32> {
-        let (module, nth) = (id >> 20 & 0x7FF, id & 0xF_FFFF);
+        let module = id >> 20 & 0x7FF;
+        let nth = id & 0xF_FFFF;
         let (name, ids) = self.lines.imports.get(usize::try_from(module).ok()?)?;
         let local = *ids.get(usize::try_from(nth).ok()?)?;
         let compiland = self.compiland_of(*name)?;

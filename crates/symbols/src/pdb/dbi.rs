@@ -100,6 +100,8 @@ impl Dbi {
             parts.take(skipped)?;
         }
         let streams = parts.take(48)?;
+        // Streams by number: 3 and 4 are the moves of a rearranged image, 5 its section headers,
+        // and 10 the section headers before the move.
         let debug_stream = |nth: usize| u16_at(streams, 2 * nth).unwrap_or(NO_STREAM);
         let omap_to_source = msf.stream(debug_stream(3))?;
         let omap_from_source = msf.stream(debug_stream(4))?;
@@ -218,8 +220,12 @@ fn contributions(bytes: &[u8], sections: &[Section]) -> Vec<Contribution> {
         _ => return Vec::new(),
     };
     let one = |entry: &[u8]| {
-        let (section, compiland) = (u16_at(entry, 0)?, u16_at(entry, 16)?);
-        let (offset, size) = (u32_at(entry, 4)?, u32_at(entry, 8)?);
+        // Between the parts that are read are flags, and after them checksums of data and
+        // relocations.
+        let section = u16_at(entry, 0)?;
+        let compiland = u16_at(entry, 16)?;
+        let offset = u32_at(entry, 4)?;
+        let size = u32_at(entry, 8)?;
         let section = sections
             .get(usize::from(section).checked_sub(1)?)
             .filter(|section| section.is_code)?;
@@ -331,13 +337,15 @@ fn named_stream(bytes: &[u8], name: &[u8]) -> Option<u16> {
     let mut cursor = Cursor::new(bytes);
     let len = cursor.u32()?;
     let names = cursor.take(usize::try_from(len).ok()?)?;
-    let (count, _slots) = (cursor.u32()?, cursor.u32()?);
+    let count = cursor.u32()?;
+    let _slots = cursor.u32()?;
     for _ in 0..2 {
         let words = usize::try_from(cursor.u32()?).ok()?;
         cursor.take(words.checked_mul(4)?)?;
     }
     for _ in 0..count {
-        let (at, stream) = (usize::try_from(cursor.u32()?).ok()?, cursor.u32()?);
+        let at = usize::try_from(cursor.u32()?).ok()?;
+        let stream = cursor.u32()?;
         if names
             .get(at..)
             .is_some_and(|rest| Cursor::new(rest).ansi() == name)

@@ -47,13 +47,14 @@ pub(super) fn add_ranges(
     ranges: &mut Vec<Range>,
 ) -> bool {
     let begin = lines.inlinees.get(&inlinee);
-    let (mut file, mut line) = (
-        begin.map(|place| place.file),
-        begin.map_or(0, |place| place.line),
-    );
-    let (mut base, mut offset, mut open) = (0_u32, 0_u32, None::<(u32, Option<FileLine>)>);
+    let mut file = begin.map(|place| place.file);
+    let mut line = begin.map_or(0, |place| place.line);
+    let mut base = 0_u32;
+    let mut offset = 0_u32;
+    let mut open = None::<(u32, Option<FileLine>)>;
     let mut operations = Operations(Cursor::new(annotations));
-    let (mut has_length, mut is_ambiguous) = (false, false);
+    let mut has_length = false;
+    let mut is_ambiguous = false;
     let mut close = |open: &mut Option<(u32, Option<FileLine>)>, end: u32| {
         if let Some((start, place)) = open.take().filter(|(start, _)| *start < end) {
             ranges.push(Range {
@@ -149,10 +150,12 @@ impl Operations<'_> {
             4 => Operation::Len(self.number()?),
             5 => Operation::File(self.number()?),
             6 => Operation::Line(signed(self.number()?)),
+            // Last lines, columns, and whether a range is a statement.
             7..=10 | 13 => {
                 self.number()?;
                 Operation::Other
             }
+            // A small step of the code and of the line in one number.
             11 => {
                 let both = self.number()?;
                 Operation::Move {
@@ -162,7 +165,8 @@ impl Operations<'_> {
                 }
             }
             12 => {
-                let (len, code) = (self.number()?, self.number()?);
+                let len = self.number()?;
+                let code = self.number()?;
                 Operation::Move {
                     code,
                     line: 0,

@@ -82,11 +82,16 @@ impl<'a> Lines<'a> {
             (cursor.u32()?, cursor.u16()?, cursor.u16()?, cursor.u32()?);
         let has_columns = flags & 1 != 0;
         loop {
-            let (file, count, _len) = (cursor.u32()?, cursor.u32()?, cursor.u32()?);
+            let file = cursor.u32()?;
+            let count = cursor.u32()?;
+            let _len = cursor.u32()?;
             let count = usize::try_from(count).ok()?;
             let (entries, _) = cursor.take(count.checked_mul(8)?)?.as_chunks::<8>();
             for entry in entries {
-                let (offset, bits) = (u32_at(entry, 0)?, u32_at(entry, 4)?);
+                let offset = u32_at(entry, 0)?;
+                let bits = u32_at(entry, 4)?;
+                // The upper bits are the number of further lines, and whether it is a statement or
+                // an expression.
                 let line = bits & 0xFF_FFFF;
                 // A hidden line still ends the one before it, so it is kept as code without a line.
                 let place = (!HIDDEN.contains(&line)).then_some(FileLine { file, line });
@@ -97,6 +102,7 @@ impl<'a> Lines<'a> {
                 });
             }
             if has_columns {
+                // The first and the last column of each line.
                 cursor.take(count.checked_mul(4)?)?;
             }
         }
@@ -106,7 +112,9 @@ impl<'a> Lines<'a> {
         let mut cursor = Cursor::new(part);
         let has_more_files = cursor.u32()? == 1;
         loop {
-            let (id, file, line) = (cursor.u32()?, cursor.u32()?, cursor.u32()?);
+            let id = cursor.u32()?;
+            let file = cursor.u32()?;
+            let line = cursor.u32()?;
             if has_more_files {
                 let count = usize::try_from(cursor.u32()?).ok()?;
                 cursor.take(count.checked_mul(4)?)?;
@@ -118,7 +126,8 @@ impl<'a> Lines<'a> {
     fn add_imports(&mut self, part: &[u8]) -> Option<()> {
         let mut cursor = Cursor::new(part);
         loop {
-            let (name, count) = (cursor.u32()?, usize::try_from(cursor.u32()?).ok()?);
+            let name = cursor.u32()?;
+            let count = usize::try_from(cursor.u32()?).ok()?;
             let (ids, _) = cursor.take(count.checked_mul(4)?)?.as_chunks::<4>();
             self.imports
                 .push((name, ids.iter().map(|id| u32::from_le_bytes(*id)).collect()));

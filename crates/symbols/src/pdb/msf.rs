@@ -48,6 +48,7 @@ impl<'f> Msf<'f> {
                 found: format!("\"{found}\""),
             });
         }
+        // The number at 36 is the map of free pages, which only a writer needs.
         let (page_len, page_count, directory_len) =
             (u64::from(number(32)?), u64::from(number(40)?), number(44)?);
         if !page_len.is_power_of_two() || !(512..=1 << 16).contains(&page_len) {
@@ -117,7 +118,8 @@ impl<'f> Msf<'f> {
 
     fn read_pages(&mut self, stream: &Stream, start: u32, len: u32) -> Result<Vec<u8>> {
         let mut bytes = vec![0; len as usize];
-        let (mut at, mut rest) = (u64::from(start), bytes.as_mut_slice());
+        let mut at = u64::from(start);
+        let mut rest = bytes.as_mut_slice();
         while !rest.is_empty() {
             let index = usize::try_from(at / self.page_len).unwrap_or(usize::MAX);
             let Some((first, more)) = stream.pages.get(index..).and_then(<[u32]>::split_first)

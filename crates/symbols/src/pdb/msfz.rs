@@ -161,27 +161,9 @@ impl<'f> Msfz<'f> {
                     .ok_or_else(ends)?;
                 let past_end =
                     || Error::damaged(PART, at, "a fragment is past the end of the data");
-                let (place, end, limit) = if location & IN_CHUNK == 0 {
-                    (
-                        FragmentAt::File(location),
-                        location.checked_add(u64::from(len)),
-                        file_len,
-                    )
-                } else {
-                    let chunk = usize::try_from((location & !IN_CHUNK) >> 32).unwrap_or(usize::MAX);
-                    let chunk = self.chunks.get(chunk).ok_or_else(past_end)?;
-                    // A fragment may continue in the next chunk, so its end is compared with the
-                    // end of all chunks.
-                    let start = chunk.unpacked_at + (location & u64::from(u32::MAX));
-                    (
-                        FragmentAt::Chunks(start),
-                        start.checked_add(u64::from(len)),
-                        in_chunks,
-                    )
-                };
-                if end.is_none_or(|end| end > limit) {
-                    return Err(past_end());
-                }
+                let place = self
+                    .place(location, len, file_len, in_chunks)
+                    .ok_or_else(past_end)?;
                 let Some(rest) = left.checked_sub(u64::from(len)) else {
                     return Err(Error::damaged(PART, at, "streams are larger than the file"));
                 };
@@ -205,6 +187,22 @@ impl<'f> Msfz<'f> {
         Ok(())
     }
 
+    /// Returns the place of a fragment, if it is inside of the data.
+    fn place(&self, location: u64, len: u32, file_len: u64, in_chunks: u64) -> Option<FragmentAt> {
+        let (place, start, limit) = if location & IN_CHUNK == 0 {
+            (FragmentAt::File(location), location, file_len)
+        } else {
+            let chunk = usize::try_from((location & !IN_CHUNK) >> 32).ok()?;
+            let chunk = self.chunks.get(chunk)?;
+            // A fragment may continue in the next chunk, so its end is compared with the end of all
+            // chunks.
+            let start = chunk.unpacked_at + (location & u64::from(u32::MAX));
+            (FragmentAt::Chunks(start), start, in_chunks)
+        };
+        let end = start.checked_add(u64::from(len))?;
+        (end <= limit).then_some(place)
+    }
+
     /// Bytes of a stream; 0 if there is none.
     pub(super) fn len(&self, stream: u16) -> u32 {
         self.streams
@@ -219,7 +217,8 @@ impl<'f> Msfz<'f> {
         };
         let start = start.min(stream.len);
         let mut bytes = vec![0; len.min(stream.len - start) as usize];
-        let (mut at, mut rest) = (u64::from(start), bytes.as_mut_slice());
+        let mut at = u64::from(start);
+        let mut rest = bytes.as_mut_slice();
         let Range { start: from, end } = stream.fragments;
         let fragments = tail(front(&self.fragments, end), from);
         let first =
@@ -231,7 +230,8 @@ impl<'f> Msfz<'f> {
                 break;
             };
             // Only the first fragment can start before the wanted bytes.
-            let (skipped, place) = (at - start, *place);
+            let skipped = at - start;
+            let place = *place;
             let here = usize::try_from(u64::from(*len) - skipped)
                 .unwrap_or(usize::MAX)
                 .min(rest.len());
@@ -347,7 +347,8 @@ fn chunks(
         read_at(file, at, &mut table)?;
     }
     let limit = file_len.saturating_mul(RATIO).max(RATIO_FROM);
-    let (mut chunks, mut unpacked_at) = (Vec::new(), 0_u64);
+    let mut chunks = Vec::new();
+    let mut unpacked_at = 0_u64;
     for (nth, entry) in table.as_chunks::<CHUNK_LEN>().0.iter().enumerate() {
         let Some(chunk) = Chunk::read(entry, unpacked_at) else {
             return Err(Error::damaged(TABLE, nth * CHUNK_LEN, "it is cut off"));

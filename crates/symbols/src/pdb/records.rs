@@ -92,7 +92,9 @@ fn record<'a>(kind: u16, mut cursor: Cursor<'a>) -> Option<Record<'a>> {
         S_END | S_PROC_ID_END | S_INLINE_SITE_END => Record::End,
         S_BLOCK | S_WITH => Record::Scope,
         S_PUBLIC => {
-            let (_flags, offset, section) = (cursor.u32()?, cursor.u32()?, cursor.u16()?);
+            let _flags = cursor.u32()?;
+            let offset = cursor.u32()?;
+            let section = cursor.u16()?;
             Record::Public {
                 section,
                 offset,
@@ -100,9 +102,12 @@ fn record<'a>(kind: u16, mut cursor: Cursor<'a>) -> Option<Record<'a>> {
             }
         }
         S_TRAMPOLINE => {
-            let (_kind, len) = (cursor.u16()?, cursor.u16()?);
-            let (from, to) = (cursor.u32()?, cursor.u32()?);
-            let (from_section, to_section) = (cursor.u16()?, cursor.u16()?);
+            let _kind = cursor.u16()?;
+            let len = cursor.u16()?;
+            let from = cursor.u32()?;
+            let to = cursor.u32()?;
+            let from_section = cursor.u16()?;
+            let to_section = cursor.u16()?;
             Record::Stub {
                 from: (from_section, from),
                 to: (to_section, to),
@@ -122,13 +127,11 @@ fn record<'a>(kind: u16, mut cursor: Cursor<'a>) -> Option<Record<'a>> {
         }
         S_SEPARATED_CODE => {
             cursor.take(8)?;
-            let (len, _flags, offset, _of_parent, section) = (
-                cursor.u32()?,
-                cursor.u32()?,
-                cursor.u32()?,
-                cursor.u32()?,
-                cursor.u16()?,
-            );
+            let len = cursor.u32()?;
+            let _flags = cursor.u32()?;
+            let offset = cursor.u32()?;
+            let _of_parent = cursor.u32()?;
+            let section = cursor.u16()?;
             Record::Separated {
                 section,
                 offset,
@@ -147,11 +150,16 @@ fn record<'a>(kind: u16, mut cursor: Cursor<'a>) -> Option<Record<'a>> {
             })
         }
         _ if S_FUNCTIONS.contains(&kind) || S_MANAGED.contains(&kind) => {
+            // Offsets of the parent, the end and the next function: scopes are found by their ends.
             cursor.take(12)?;
             let len = cursor.u32()?;
+            // The parts between prologue and epilogue, and the type.
             cursor.take(12)?;
-            let (offset, section, _flags) = (cursor.u32()?, cursor.u16()?, cursor.u8()?);
+            let offset = cursor.u32()?;
+            let section = cursor.u16()?;
+            let _flags = cursor.u8()?;
             if S_MANAGED.contains(&kind) {
+                // The register of the return value.
                 cursor.take(2)?;
             }
             Record::Function(Function {

@@ -39,7 +39,8 @@ pub(super) fn sweep(
     offsets.retain(inside);
     offsets.sort_unstable();
     offsets.dedup();
-    let (mut lines, mut ranges) = (lines.iter().peekable(), ranges.iter().peekable());
+    let mut lines = lines.iter().peekable();
+    let mut ranges = ranges.iter().peekable();
     let mut outer = None;
     let mut open: Vec<Option<Range>> = Vec::new();
     let mut frames = Vec::new();

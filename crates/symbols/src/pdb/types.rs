@@ -93,6 +93,8 @@ fn name_of_type(kind: u16, content: &[u8]) -> Option<&[u8]> {
     if kind != LF_ENUM {
         // The size: a number, or the kind of a longer number that follows.
         let more = match cursor.u16()? {
+            // A small number is its own kind. The others are numbers of 1, 2, 4 and 8 bytes, with
+            // and without a sign.
             0..0x8000 => 0,
             0x8000 => 1,
             0x8001 | 0x8002 => 2,
@@ -128,7 +130,9 @@ impl Numbered {
         // A file without types has no such stream: zeros mean that it has no records, and only
         // names of inlined functions are missing then.
         let number = |at| u32_at(&header, at).unwrap_or_default();
-        let (start, first, end) = (number(4), number(8), number(12));
+        let start = number(4);
+        let first = number(8);
+        let end = number(12);
         let stop = start.saturating_add(number(16)).min(msf.len(stream));
         let hash_stream = u16_at(&header, 20).unwrap_or(u16::MAX);
         let mut numbered = Self {
@@ -140,6 +144,8 @@ impl Numbered {
             pieces: BTreeMap::new(),
             kept: 0,
         };
+        // The stream of hashes also lists every so many records with their offsets, which spares a
+        // walk from the first record.
         let list = msf.part(hash_stream, number(40), number(44))?;
         let pairs = list.as_chunks::<8>().0.iter();
         let pairs =
@@ -167,7 +173,9 @@ impl Numbered {
 
     /// The skip list, if the file has none.
     fn walk(&self, msf: &mut Streams<'_>, start: u32) -> Result<Vec<(u32, u32)>> {
-        let (mut steps, mut number, mut at) = (Vec::new(), self.first, start);
+        let mut steps = Vec::new();
+        let mut number = self.first;
+        let mut at = start;
         while number < self.end && at < self.stop {
             steps.push((number, at));
             // A record has at most 64 KiB.

@@ -42,11 +42,10 @@ fn entry(image: &[u8]) -> Option<&[u8]> {
     if image.get(header..header.checked_add(4)?)? != b"PE\0\0" {
         return None;
     }
-    let (sections, optional_len) = (
-        u16_at(image, header + 6)?,
-        usize::from(u16_at(image, header + 20)?),
-    );
+    let sections = u16_at(image, header + 6)?;
+    let optional_len = usize::from(u16_at(image, header + 20)?);
     let optional = header + 24;
+    // 0x20B is PE32+, whose wider fields put the list at a larger offset.
     let directories = optional
         + if u16_at(image, optional)? == 0x20B {
             112
@@ -54,7 +53,8 @@ fn entry(image: &[u8]) -> Option<&[u8]> {
             96
         };
     // The seventh entry is the directory of debug information.
-    let (rva, len) = (number(directories + 48)?, number(directories + 52)?);
+    let rva = number(directories + 48)?;
+    let len = number(directories + 52)?;
     let offset = (0..usize::from(sections)).find_map(|nth| {
         let section = optional + optional_len + 40 * nth;
         let inside = rva.checked_sub(number(section + 12)?)?;
@@ -66,9 +66,7 @@ fn entry(image: &[u8]) -> Option<&[u8]> {
         .0
         .iter()
         .find(|entry| u32_at(*entry, 12) == Some(KIND))?;
-    let (len, at) = (
-        usize::try_from(u32_at(found, 16)?).ok()?,
-        usize::try_from(u32_at(found, 24)?).ok()?,
-    );
+    let len = usize::try_from(u32_at(found, 16)?).ok()?;
+    let at = usize::try_from(u32_at(found, 24)?).ok()?;
     image.get(at..at.checked_add(len)?)
 }

@@ -22,6 +22,53 @@ pub(super) struct Metadata {
     is_guid_wide: bool,
 }
 
+/// Offsets of the streams that are read, and the length of the blobs.
+struct Streams {
+    ids: usize,
+    tables: usize,
+    blobs: (usize, usize),
+}
+
+fn streams(bytes: &[u8]) -> Option<Streams> {
+    let mut root = Cursor::new(bytes);
+    root.take(super::MAGIC.len())
+        .filter(|magic| *magic == super::MAGIC)?;
+    root.take(8)?;
+    let version_len = usize::try_from(root.u32()?).ok()?;
+    root.take(version_len.checked_next_multiple_of(4)?)?;
+    root.u16()?;
+    let mut ids = None;
+    let mut tables = None;
+    let mut blobs = None;
+    for _ in 0..root.u16()? {
+        let at = usize::try_from(root.u32()?).ok()?;
+        let len = usize::try_from(root.u32()?).ok()?;
+        let name = root.ansi();
+        root.take((name.len() + 1).wrapping_neg() % 4)?;
+        bytes.get(at..at.checked_add(len)?)?;
+        match name {
+            b"#Pdb" => ids = Some(at),
+            b"#~" => tables = Some(at),
+            b"#Blob" => blobs = Some((at, len)),
+            _ => {}
+        }
+    }
+    Some(Streams {
+        ids: ids?,
+        tables: tables?,
+        blobs: blobs?,
+    })
+}
+
+/// Reads the number of rows of each table that the metadata has.
+fn row_counts(head: &mut Cursor<'_>, valid: u64) -> Option<[u32; 64]> {
+    let mut rows = [0_u32; 64];
+    for table in (0..64).filter(|table| valid & (1 << table) != 0) {
+        *rows.get_mut(table)? = head.u32()?;
+    }
+    Some(rows)
+}
+
 impl Metadata {
     pub(super) fn read(bytes: &[u8]) -> Result<Self> {
         Self::try_read(bytes)
@@ -29,46 +76,22 @@ impl Metadata {
     }
 
     fn try_read(bytes: &[u8]) -> Option<Self> {
-        let mut root = Cursor::new(bytes);
-        root.take(super::MAGIC.len())
-            .filter(|magic| *magic == super::MAGIC)?;
-        root.take(8)?;
-        let version_len = usize::try_from(root.u32()?).ok()?;
-        root.take(version_len.checked_next_multiple_of(4)?)?;
-        root.u16()?;
-        let (mut ids, mut tables, mut blobs) = (None, None, None);
-        for _ in 0..root.u16()? {
-            let (at, len) = (
-                usize::try_from(root.u32()?).ok()?,
-                usize::try_from(root.u32()?).ok()?,
-            );
-            let name = root.ansi();
-            root.take((name.len() + 1).wrapping_neg() % 4)?;
-            bytes.get(at..at.checked_add(len)?)?;
-            match name {
-                b"#Pdb" => ids = Some(at),
-                b"#~" => tables = Some(at),
-                b"#Blob" => blobs = Some((at, len)),
-                _ => {}
-            }
-        }
-        let tables = tables?;
+        let Streams { ids, tables, blobs } = streams(bytes)?;
         let heaps = *bytes.get(tables.checked_add(6)?)?;
         let mut head = Cursor::new(bytes.get(tables.checked_add(8)?..)?);
-        let (valid, _sorted) = (head.u64()?, head.u64()?);
+        let valid = head.u64()?;
+        let _sorted = head.u64()?;
         // Tables of an assembly would come first, and the offsets below rely on their absence: a
         // separate symbol file has only its own tables.
         if valid & ((1 << DOCUMENT) - 1) != 0 {
             return None;
         }
-        let mut rows = [0_u32; 64];
-        for table in (0..64).filter(|table| valid & (1 << table) != 0) {
-            *rows.get_mut(table)? = head.u32()?;
-        }
-        let (document_rows, method_rows) = (*rows.get(DOCUMENT)?, *rows.get(METHOD)?);
+        let rows = row_counts(&mut head, valid)?;
+        let document_rows = *rows.get(DOCUMENT)?;
+        let method_rows = *rows.get(METHOD)?;
         let mut metadata = Self {
-            guid: Cursor::new(bytes.get(ids?..)?).guid()?,
-            blobs: blobs?,
+            guid: Cursor::new(bytes.get(ids..)?).guid()?,
+            blobs,
             documents: (tables.checked_add(8 + head.position())?, document_rows),
             methods: (0, method_rows),
             is_blob_wide: heaps & 4 != 0,

@@ -13,9 +13,12 @@ pub(super) fn line_at(blob: &[u8], document: u32, il_offset: u32) -> Option<(u32
     } else {
         document
     };
-    let (mut offset, mut line, mut found) = (0_u32, None::<u32>, None);
+    let mut offset = 0_u32;
+    let mut line = None::<u32>;
+    let mut found = None;
     let mut is_first = true;
     while let Some(delta) = compressed(&mut cursor) {
+        // Offsets rise from point to point, so 0 is free to announce a change of the document.
         if delta == 0 && !is_first {
             document = compressed(&mut cursor)?;
             continue;
@@ -26,6 +29,8 @@ pub(super) fn line_at(blob: &[u8], document: u32, il_offset: u32) -> Option<(u32
         }
         is_first = false;
         let lines = compressed(&mut cursor)?;
+        // A point that ends in its first line cannot end before its start, so the difference of
+        // columns has no sign then.
         let columns = if lines == 0 {
             i64::from(compressed(&mut cursor)?)
         } else {
@@ -36,16 +41,16 @@ pub(super) fn line_at(blob: &[u8], document: u32, il_offset: u32) -> Option<(u32
             found = None;
             continue;
         }
+        // The first point has its line in full, the others its difference from the one before.
         let start = match line {
             None => {
-                let (start, _column) = (compressed(&mut cursor)?, compressed(&mut cursor)?);
+                let start = compressed(&mut cursor)?;
+                let _column = compressed(&mut cursor)?;
                 start
             }
             Some(last) => {
-                let (delta, _column) = (
-                    compressed_signed(&mut cursor)?,
-                    compressed_signed(&mut cursor)?,
-                );
+                let delta = compressed_signed(&mut cursor)?;
+                let _column = compressed_signed(&mut cursor)?;
                 last.checked_add_signed(delta)?
             }
         };

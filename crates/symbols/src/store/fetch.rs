@@ -220,7 +220,8 @@ impl Client {
             )));
         }
         let mut reader = response.body_mut().with_config().limit(u64::MAX).reader();
-        let (mut buffer, mut len) = (vec![0; BUFFER], 0_u64);
+        let mut buffer = vec![0; BUFFER];
+        let mut len = 0_u64;
         let begin = Instant::now();
         loop {
             if self.cancel.is_asked() {

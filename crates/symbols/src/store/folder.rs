@@ -169,7 +169,8 @@ fn entry(folder: &Path, origin: Origin, name: &str) -> Result<Option<PathBuf>> {
 /// True if the file systems of Windows take both names for one.
 fn is_same_name(one: &str, other: &str) -> bool {
     let lower = |c: char| c.to_lowercase();
-    let (one, other) = (one.chars(), other.chars());
+    let one = one.chars();
+    let other = other.chars();
     one.flat_map(lower).eq(other.flat_map(lower))
 }
 

@@ -173,7 +173,8 @@ impl Table {
 
     /// Index of the last function that starts at or before the address.
     fn below(&self, rva: u32) -> Option<usize> {
-        let (mut low, mut high) = (0, self.functions);
+        let mut low = 0;
+        let mut high = self.functions;
         while low < high {
             let middle = low.midpoint(high);
             if self.entry(middle)?.start <= rva {

@@ -163,21 +163,7 @@ impl Writer {
             .for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
         bytes.resize(HEADER_LEN, 0);
         for function in functions {
-            let flags = if function.is_public { PUBLIC } else { 0 };
-            let (decorated, rows) = (
-                function.decorated.unwrap_or(NONE),
-                function.rows.unwrap_or(NONE),
-            );
-            for number in [
-                function.start,
-                function.end,
-                function.name,
-                decorated,
-                rows,
-                flags,
-            ] {
-                bytes.extend_from_slice(&number.to_le_bytes());
-            }
+            bytes.extend(numbers(function).iter().flat_map(|it| it.to_le_bytes()));
         }
         self.offsets
             .iter()
@@ -205,4 +191,19 @@ fn number(out: &mut Vec<u8>, mut number: u64) {
     }
     let [last, ..] = number.to_le_bytes();
     out.push(last);
+}
+
+/// Returns the numbers that the table has of a function.
+fn numbers(function: &Function) -> [u32; 6] {
+    let flags = if function.is_public { PUBLIC } else { 0 };
+    let decorated = function.decorated.unwrap_or(NONE);
+    let rows = function.rows.unwrap_or(NONE);
+    [
+        function.start,
+        function.end,
+        function.name,
+        decorated,
+        rows,
+        flags,
+    ]
 }

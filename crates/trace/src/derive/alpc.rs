@@ -27,19 +27,20 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
         "sender_wait_ns",
     ];
     source.scan(Alpc::TABLE, &columns, &mut |batch| {
-        let (sender, receiver) = (
-            int32(batch, "sender_process_key")?,
-            int32(batch, "receiver_process_key")?,
-        );
-        let (port, delivery) = (text(batch, "port_name")?, int64(batch, "delivery_ns")?);
-        let (reply, service) = (int64(batch, "reply_ns")?, int64(batch, "service_ns")?);
+        let sender = int32(batch, "sender_process_key")?;
+        let receiver = int32(batch, "receiver_process_key")?;
+        let port = text(batch, "port_name")?;
+        let delivery = int64(batch, "delivery_ns")?;
+        let reply = int64(batch, "reply_ns")?;
+        let service = int64(batch, "service_ns")?;
         let wait = int64(batch, "sender_wait_ns")?;
         for row in 0..batch.num_rows() {
             let port = port.get(row).map(|port| texts.intern(port));
             let sum = sums
                 .entry((sender.get(row), receiver.get(row), port))
                 .or_default();
-            let (wait, service) = (wait.get(row), service.get(row));
+            let wait = wait.get(row);
+            let service = service.get(row);
             sum.count += 1;
             sum.replies += i64::from(reply.get(row).is_some());
             sum.waits += i64::from(wait.is_some());

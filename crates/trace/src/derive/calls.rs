@@ -29,10 +29,14 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
             Some(frames) => frames,
             none => none.insert(Stacks::read_frames(source)?),
         };
-        let (process, frame) = (int32(batch, "process_key")?, int32(batch, "frame_id")?);
-        let (enter, exit) = (int64(batch, "enter_ns")?, int64(batch, "exit_ns")?);
-        let (duration, status) = (int64(batch, "duration_ns")?, int32(batch, "status")?);
-        let (enter_cpu, exit_cpu) = (int32(batch, "enter_cpu")?, int32(batch, "exit_cpu")?);
+        let process = int32(batch, "process_key")?;
+        let frame = int32(batch, "frame_id")?;
+        let enter = int64(batch, "enter_ns")?;
+        let exit = int64(batch, "exit_ns")?;
+        let duration = int64(batch, "duration_ns")?;
+        let status = int32(batch, "status")?;
+        let enter_cpu = int32(batch, "enter_cpu")?;
+        let exit_cpu = int32(batch, "exit_cpu")?;
         for row in 0..batch.num_rows() {
             let function = frame.get(row).and_then(|frame| frames.of_frame(frame));
             let sum = sums.entry((process.get(row), function)).or_default();
@@ -41,18 +45,9 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
             let Some(duration) = duration.get(row) else {
                 continue;
             };
-            sum.count += 1;
             sum.failures += i64::from(status.get(row).is_some_and(|status| status < 0));
             sum.moved += i64::from(enter_cpu.get(row) != exit_cpu.get(row));
-            sum.duration_ns = sum.duration_ns.saturating_add(duration);
-            sum.min_duration_ns = Some(
-                sum.min_duration_ns
-                    .map_or(duration, |min| min.min(duration)),
-            );
-            sum.max_duration_ns = Some(
-                sum.max_duration_ns
-                    .map_or(duration, |max| max.max(duration)),
-            );
+            add(sum, duration);
         }
         Ok(())
     })?;
@@ -68,4 +63,14 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
             }
         };
     write_all(sums.into_iter().map(row), sink)
+}
+
+/// Adds the duration of a call.
+fn add(sum: &mut SyscallFunction, duration: i64) {
+    sum.count += 1;
+    sum.duration_ns = sum.duration_ns.saturating_add(duration);
+    let min = sum.min_duration_ns;
+    sum.min_duration_ns = Some(min.map_or(duration, |min| min.min(duration)));
+    let max = sum.max_duration_ns;
+    sum.max_duration_ns = Some(max.map_or(duration, |max| max.max(duration)));
 }

@@ -60,6 +60,8 @@ pub(super) fn derive(
         })?;
     }
     let mut groups: Vec<(Key, Sum)> = groups.into_iter().collect();
+    // By process, as they are taken below; it also makes the rows independent of the order of a
+    // hash table.
     groups.sort_unstable_by_key(|(key, _)| *key);
     let stacks = Stacks::read(source)?;
     let mut expander = Expander::new(&stacks);

@@ -194,9 +194,12 @@ pub(super) fn sampled(
         "is_idle",
     ];
     source.scan(CpuSample::TABLE, &columns, &mut |batch| {
-        let (times, weight) = (whole_int64(batch, "ts_ns")?, int64(batch, "weight_ns")?);
-        let (cpu, process) = (int32(batch, "cpu")?, int32(batch, "process_key")?);
-        let (stack, is_idle) = (int32(batch, "stack_id")?, boolean(batch, "is_idle")?);
+        let times = whole_int64(batch, "ts_ns")?;
+        let weight = int64(batch, "weight_ns")?;
+        let cpu = int32(batch, "cpu")?;
+        let process = int32(batch, "process_key")?;
+        let stack = int32(batch, "stack_id")?;
+        let is_idle = boolean(batch, "is_idle")?;
         let rows = times.iter().enumerate();
         for (row, ts) in rows.filter(|(row, _)| is_idle.get(*row) != Some(true)) {
             on_sample(Sample {
@@ -238,10 +241,14 @@ pub(super) fn switched(
         "stack_id",
     ];
     source.scan(ContextSwitch::TABLE, &columns, &mut |batch| {
-        let (process, cpu) = (int32(batch, "process_key")?, int32(batch, "cpu")?);
-        let (in_ns, out_ns) = (int64(batch, "in_ns")?, int64(batch, "out_ns")?);
-        let (run, ready) = (int64(batch, "run_ns")?, int64(batch, "ready_ns")?);
-        let (priority, stack) = (int32(batch, "priority")?, int32(batch, "stack_id")?);
+        let process = int32(batch, "process_key")?;
+        let cpu = int32(batch, "cpu")?;
+        let in_ns = int64(batch, "in_ns")?;
+        let out_ns = int64(batch, "out_ns")?;
+        let run = int64(batch, "run_ns")?;
+        let ready = int64(batch, "ready_ns")?;
+        let priority = int32(batch, "priority")?;
+        let stack = int32(batch, "stack_id")?;
         // Rows without a processor are threads that were off the processors throughout.
         for row in (0..batch.num_rows()).filter(|row| cpu.get(*row).is_some()) {
             let process = process.get(row);
@@ -296,10 +303,8 @@ impl IdleTimes {
             sum.run_faster_idle_ns = sum.run_faster_idle_ns.saturating_add(faster);
         }
         if let Some(ready) = slice.ready {
-            let (own, any) = (
-                within(self.own.get(&class), ready),
-                within(Some(&self.any), ready),
-            );
+            let own = within(self.own.get(&class), ready);
+            let any = within(Some(&self.any), ready);
             sum.ready_ns = sum.ready_ns.saturating_add(ready.1.saturating_sub(ready.0));
             sum.ready_idle_ns = sum.ready_idle_ns.saturating_add(own);
             sum.ready_any_idle_ns = sum.ready_any_idle_ns.saturating_add(any);
@@ -370,7 +375,8 @@ fn idle_times(
     states: &mut States,
 ) -> Result<IdleTimes, SinkError> {
     let mut spans = IdleSpans::new(cores);
-    let (mut switched, mut recorded) = (BTreeSet::new(), None);
+    let mut switched = BTreeSet::new();
+    let mut recorded = None;
     let columns = [
         "process_key",
         "cpu",
@@ -380,9 +386,12 @@ fn idle_times(
         "prev_c_state",
     ];
     source.scan(ContextSwitch::TABLE, &columns, &mut |batch| {
-        let (process, cpu) = (int32(batch, "process_key")?, int32(batch, "cpu")?);
-        let (in_ns, out_ns) = (int64(batch, "in_ns")?, int64(batch, "out_ns")?);
-        let (run, state) = (int64(batch, "run_ns")?, int32(batch, "prev_c_state")?);
+        let process = int32(batch, "process_key")?;
+        let cpu = int32(batch, "cpu")?;
+        let in_ns = int64(batch, "in_ns")?;
+        let out_ns = int64(batch, "out_ns")?;
+        let run = int64(batch, "run_ns")?;
+        let state = int32(batch, "prev_c_state")?;
         for row in 0..batch.num_rows() {
             let Some(cpu) = cpu.get(row) else { continue };
             switched.insert(cpu);
@@ -421,7 +430,8 @@ fn idle_times(
 fn is_incomplete(source: &dyn TableSource) -> Result<bool, SinkError> {
     let mut found = false;
     source.scan(Diagnostic::TABLE, &["severity", "kind"], &mut |batch| {
-        let (severity, kind) = (text(batch, "severity")?, text(batch, "kind")?);
+        let severity = text(batch, "severity")?;
+        let kind = text(batch, "kind")?;
         // Damage has the severity of an error, losses while recording only the severity of a
         // warning.
         let is_gap =

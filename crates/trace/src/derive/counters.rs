@@ -81,7 +81,8 @@ fn threads(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
 fn names(source: &dyn TableSource) -> Result<BTreeMap<i32, String>, SinkError> {
     let mut names = BTreeMap::new();
     source.scan(PmcCounter::TABLE, &["position", "name"], &mut |batch| {
-        let (position, name) = (int32(batch, "position")?, text(batch, "name")?);
+        let position = int32(batch, "position")?;
+        let name = text(batch, "name")?;
         for row in 0..batch.num_rows() {
             names.extend(position.get(row).zip(name.get(row).map(str::to_owned)));
         }
@@ -94,7 +95,8 @@ fn counted(source: &dyn TableSource) -> Result<BTreeMap<Owner, Counted>, SinkErr
     let mut sums: BTreeMap<Owner, Counted> = BTreeMap::new();
     let columns = [&["process_key", "thread_key", "run_ns"][..], &VALUES].concat();
     source.scan(Pmc::TABLE, &columns, &mut |batch| {
-        let (process, thread) = (int32(batch, "process_key")?, int32(batch, "thread_key")?);
+        let process = int32(batch, "process_key")?;
+        let thread = int32(batch, "thread_key")?;
         let run = int64(batch, "run_ns")?;
         let values = VALUES.map(|name| int64(batch, name));
         for row in 0..batch.num_rows() {
@@ -125,7 +127,8 @@ fn sampled(source: &dyn TableSource) -> Result<Sampled, SinkError> {
         PmcSample::TABLE,
         &["process_key", "thread_key", "counter", "interval"],
         &mut |batch| {
-            let (process, thread) = (int32(batch, "process_key")?, int32(batch, "thread_key")?);
+            let process = int32(batch, "process_key")?;
+            let thread = int32(batch, "thread_key")?;
             let (counter, interval) = (text(batch, "counter")?, int64(batch, "interval")?);
             for row in 0..batch.num_rows() {
                 let name = counter.get(row).unwrap_or("");
@@ -158,8 +161,10 @@ fn methods(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
             Some(frames) => frames,
             none => none.insert(Stacks::read_frames(source)?),
         };
-        let (process, count) = (int32(batch, "process_key")?, int64(batch, "count")?);
-        let (from, to) = (int32(batch, "from_frame_id")?, int32(batch, "to_frame_id")?);
+        let process = int32(batch, "process_key")?;
+        let count = int64(batch, "count")?;
+        let from = int32(batch, "from_frame_id")?;
+        let to = int32(batch, "to_frame_id")?;
         for row in 0..batch.num_rows() {
             let method = |frame: Option<i32>| frames.of_frame(frame?);
             let Some((caller, callee)) = method(from.get(row)).zip(method(to.get(row))) else {

@@ -43,14 +43,16 @@ pub(super) fn derive(
 ) -> Result<(), SinkError> {
     let idle = idle_process(source)?;
     let of_samples = || {
-        let (mut sums, mut groups) = (Sums::new(), Groups::default());
+        let mut sums = Sums::new();
+        let mut groups = Groups::default();
         samples(source, &mut sums, &mut groups)?;
         let stacks = Stacks::read(source)?;
         let tags = Tags::new(sets, &stacks);
         Ok::<_, SinkError>((sums, groups, stacks, tags))
     };
     let of_switches = || {
-        let (mut sums, mut groups) = (Sums::new(), Groups::default());
+        let mut sums = Sums::new();
+        let mut groups = Groups::default();
         let has_switches = switches(source, idle, &mut sums, &mut groups)?;
         Ok::<_, SinkError>((sums, groups, has_switches))
     };
@@ -73,7 +75,8 @@ pub(super) fn derive(
     // order of a hash table.
     groups.sort_unstable_by_key(|(key, _)| *key);
     for chunk in chunks(&sums) {
-        let (mut waits, mut readies) = (Vec::new(), Vec::new());
+        let mut waits = Vec::new();
+        let mut readies = Vec::new();
         if has_switches {
             intervals(source, idle, &chunk, &mut waits, &mut readies)?;
         }
@@ -87,7 +90,8 @@ pub(super) fn derive(
             let to = groups.partition_point(|(key, _)| key.process <= *process);
             let (groups, _) = groups.split_at(to);
             let (_, groups) = groups.split_at(from);
-            let (waits, readies) = (of_process(&waits, *process), of_process(&readies, *process));
+            let waits = of_process(&waits, *process);
+            let readies = of_process(&readies, *process);
             OfProcess {
                 process: *process,
                 groups,
@@ -153,7 +157,8 @@ impl Sink for Outgoing<'_> {
 pub(super) fn idle_process(source: &dyn TableSource) -> Result<Option<i32>, SinkError> {
     let mut idle = None;
     source.scan(Process::TABLE, &["process_key", "pid"], &mut |batch| {
-        let (key, pid) = (int32(batch, "process_key")?, int32(batch, "pid")?);
+        let key = int32(batch, "process_key")?;
+        let pid = int32(batch, "pid")?;
         idle = idle.or((0..batch.num_rows())
             .find(|row| pid.get(*row) == Some(0))
             .and_then(|row| key.get(row)));
@@ -181,13 +186,13 @@ fn samples(
     groups: &mut Groups,
 ) -> Result<(), SinkError> {
     source.scan(CpuSample::TABLE, &OF_SAMPLES, &mut |batch| {
-        let (times, cpu, weight) = (
-            whole_int64(batch, "ts_ns")?,
-            int32(batch, "cpu")?,
-            int64(batch, "weight_ns")?,
-        );
-        let (process, thread) = (int32(batch, "process_key")?, int32(batch, "thread_key")?);
-        let (stack, is_idle) = (int32(batch, "stack_id")?, boolean(batch, "is_idle")?);
+        let times = whole_int64(batch, "ts_ns")?;
+        let cpu = int32(batch, "cpu")?;
+        let weight = int64(batch, "weight_ns")?;
+        let process = int32(batch, "process_key")?;
+        let thread = int32(batch, "thread_key")?;
+        let stack = int32(batch, "stack_id")?;
+        let is_idle = boolean(batch, "is_idle")?;
         let (priority, is_dpc_isr) = (int32(batch, "priority")?, boolean(batch, "is_dpc_isr")?);
         for (row, ts) in times.iter().copied().enumerate() {
             if is_idle.get(row) == Some(true) {
@@ -195,7 +200,8 @@ fn samples(
             }
             let weight = weight.amount(row);
             // All rows without a thread count as one thread.
-            let (process, thread) = (process.get(row), thread.get(row).unwrap_or(-1));
+            let process = process.get(row);
+            let thread = thread.get(row).unwrap_or(-1);
             let sum = sums.entry(process).or_default();
             sum.samples += 1;
             sum.cpu_ns = sum.cpu_ns.saturating_add(weight);
@@ -251,11 +257,16 @@ fn switches(
     let mut any = false;
     source.scan(ContextSwitch::TABLE, &OF_SWITCHES, &mut |batch| {
         any |= batch.num_rows() > 0;
-        let (process, thread) = (int32(batch, "process_key")?, int32(batch, "thread_key")?);
-        let (cpu, stack) = (int32(batch, "cpu")?, int32(batch, "stack_id")?);
-        let (in_ns, out_ns) = (int64(batch, "in_ns")?, int64(batch, "out_ns")?);
-        let (wait, ready) = (int64(batch, "wait_ns")?, int64(batch, "ready_ns")?);
-        let (run, last_out) = (int64(batch, "run_ns")?, int64(batch, "last_out_ns")?);
+        let process = int32(batch, "process_key")?;
+        let thread = int32(batch, "thread_key")?;
+        let cpu = int32(batch, "cpu")?;
+        let stack = int32(batch, "stack_id")?;
+        let in_ns = int64(batch, "in_ns")?;
+        let out_ns = int64(batch, "out_ns")?;
+        let wait = int64(batch, "wait_ns")?;
+        let ready = int64(batch, "ready_ns")?;
+        let run = int64(batch, "run_ns")?;
+        let last_out = int64(batch, "last_out_ns")?;
         let state = int32(batch, "prev_state")?;
         let priority = int32(batch, "priority")?;
         // Extracts of versions before 1.4 lack this column.
@@ -265,7 +276,8 @@ fn switches(
             if process == idle && idle.is_some() {
                 continue;
             }
-            let (wait, ready) = (wait.get(row), ready.get(row));
+            let wait = wait.get(row);
+            let ready = ready.get(row);
             // A thread that was off the processors throughout, without known waits, adds nothing to
             // any sum.
             if cpu.get(row).is_none() && wait.is_none() && ready.is_none() {
@@ -282,10 +294,8 @@ fn switches(
             sum.threads.insert(thread);
             sum.switched_cores.extend(cpu.get(row));
             let times = [in_ns.get(row), out_ns.get(row)];
-            let (first, last) = (
-                times.into_iter().flatten().min(),
-                times.into_iter().flatten().max(),
-            );
+            let first = times.into_iter().flatten().min();
+            let last = times.into_iter().flatten().max();
             if let Some((first, last)) = first.zip(last) {
                 sum.saw(first, last);
             }
@@ -367,10 +377,14 @@ fn intervals(
         "prev_c_state",
     ];
     source.scan(ContextSwitch::TABLE, &columns, &mut |batch| {
-        let (process, stack) = (int32(batch, "process_key")?, int32(batch, "stack_id")?);
-        let (last_out, readied) = (int64(batch, "last_out_ns")?, int64(batch, "readied_ns")?);
-        let (wait, ready) = (int64(batch, "wait_ns")?, int64(batch, "ready_ns")?);
-        let (in_ns, c_state) = (int64(batch, "in_ns")?, int32(batch, "prev_c_state")?);
+        let process = int32(batch, "process_key")?;
+        let stack = int32(batch, "stack_id")?;
+        let last_out = int64(batch, "last_out_ns")?;
+        let readied = int64(batch, "readied_ns")?;
+        let wait = int64(batch, "wait_ns")?;
+        let ready = int64(batch, "ready_ns")?;
+        let in_ns = int64(batch, "in_ns")?;
+        let c_state = int32(batch, "prev_c_state")?;
         for row in 0..batch.num_rows() {
             let process = process.get(row);
             // The processes of a chunk are keys of an ordered map, and thus sorted.
@@ -383,7 +397,8 @@ fn intervals(
                 .zip(wait.get(row))
                 .filter(|(_, wait)| *wait > 0)
             {
-                let (end, ready) = (start.saturating_add(wait), ReadyKind::NotIn);
+                let end = start.saturating_add(wait);
+                let ready = ReadyKind::NotIn;
                 waits.push(Interval {
                     process,
                     stack,

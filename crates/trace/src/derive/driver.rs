@@ -11,7 +11,8 @@ use crate::table::{DriverCategory, Module, Row};
 pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let mut rows = Out::default();
     source.scan(Module::TABLE, &["module_id", "name"], &mut |batch| {
-        let (module, name) = (int32(batch, "module_id")?, text(batch, "name")?);
+        let module = int32(batch, "module_id")?;
+        let name = text(batch, "name")?;
         for row in 0..batch.num_rows() {
             let driver = name.get(row).and_then(drivers::category);
             if let Some((module_id, driver)) = module.get(row).zip(driver) {

@@ -23,7 +23,8 @@ fn by_kind(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
         PageFault::TABLE,
         &["process_key", "kind", "ts_ns"],
         &mut |batch| {
-            let (process, kind) = (int32(batch, "process_key")?, text(batch, "kind")?);
+            let process = int32(batch, "process_key")?;
+            let kind = text(batch, "kind")?;
             let times = whole_int64(batch, "ts_ns")?;
             for (row, ns) in times.iter().copied().enumerate() {
                 let kind = texts.intern(kind.get(row).unwrap_or(""));
@@ -54,8 +55,10 @@ fn reads(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
     let mut sums: BTreeMap<(Option<Arc<str>>, Option<i32>), HardFaultFile> = BTreeMap::new();
     let columns = ["process_key", "path", "size_bytes", "duration_ns"];
     source.scan(HardFault::TABLE, &columns, &mut |batch| {
-        let (process, path) = (int32(batch, "process_key")?, text(batch, "path")?);
-        let (size, duration) = (int64(batch, "size_bytes")?, int64(batch, "duration_ns")?);
+        let process = int32(batch, "process_key")?;
+        let path = text(batch, "path")?;
+        let size = int64(batch, "size_bytes")?;
+        let duration = int64(batch, "duration_ns")?;
         for row in 0..batch.num_rows() {
             let path = path.get(row).map(|path| texts.intern(path));
             let sum = sums.entry((path, process.get(row))).or_default();

@@ -35,9 +35,12 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
             Some(frames) => frames,
             none => none.insert(Stacks::read_frames(source)?),
         };
-        let (process, frame) = (int32(batch, "process_key")?, int32(batch, "frame_id")?);
-        let (phase, operation) = (text(batch, "phase")?, text(batch, "operation")?);
-        let (duration, status) = (int64(batch, "duration_ns")?, int32(batch, "status")?);
+        let process = int32(batch, "process_key")?;
+        let frame = int32(batch, "frame_id")?;
+        let phase = text(batch, "phase")?;
+        let operation = text(batch, "operation")?;
+        let duration = int64(batch, "duration_ns")?;
+        let status = int32(batch, "status")?;
         for row in 0..batch.num_rows() {
             let routine = frame.get(row).and_then(|frame| frames.of_frame(frame));
             let (path, module) = routine.map_or((None, None), |routine| frames.module(routine));
@@ -60,7 +63,8 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
     let owned = |text: Text| text.map(|text| text.to_string());
     let row = |((process_key, module, path, is_post, operation), sum): (Key, MiniFilterDriver)| {
         let phase = if is_post { "post" } else { "pre" }.to_owned();
-        let (module, module_path) = (owned(module), owned(path));
+        let module = owned(module);
+        let module_path = owned(path);
         MiniFilterDriver {
             process_key,
             module,

@@ -114,7 +114,8 @@ impl Stacks {
             Frame::TABLE,
             &["module_id", "rva", "address", "method_id"],
             &mut |batch| {
-                let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
+                let module = int32(batch, "module_id")?;
+                let rva = int64(batch, "rva")?;
                 let method = int32(batch, "method_id")?;
                 for (row, address) in whole_int64(batch, "address")?.iter().enumerate() {
                     // Without names every offset in a module is a method of its own: nothing shows
@@ -141,7 +142,8 @@ impl Stacks {
 
     fn read_nodes(&mut self, source: &dyn TableSource) -> Result<(), SinkError> {
         source.scan(Stack::TABLE, &["parent_id", "frame_id"], &mut |batch| {
-            let (parent, frames) = (int32(batch, "parent_id")?, whole_int32(batch, "frame_id")?);
+            let parent = int32(batch, "parent_id")?;
+            let frames = whole_int32(batch, "frame_id")?;
             for (row, frame) in frames.iter().enumerate() {
                 let own = self.nodes.len() as u32;
                 // A file can contain anything: a parent that does not come before its child could
@@ -256,7 +258,8 @@ impl<'s> Expander<'s> {
             self.round = 0;
         }
         self.round += 1;
-        let (mut at, mut depth) = (u32::try_from(stack).unwrap_or(NONE), 0);
+        let mut at = u32::try_from(stack).unwrap_or(NONE);
+        let mut depth = 0;
         while let Some((parent, frame)) = self.stacks.nodes.get(at as usize) {
             if let Some(method) = self.stacks.of_frame.get(*frame as usize)
                 && let Some(seen) = self.seen.get_mut(*method as usize)
@@ -288,7 +291,8 @@ fn read_modules(source: &dyn TableSource) -> Result<Texts<ModuleName>, SinkError
     let mut modules = Texts::default();
     let mut texts = Interner::default();
     source.scan(Module::TABLE, &["path", "name"], &mut |batch| {
-        let (path, name) = (text(batch, "path")?, text(batch, "name")?);
+        let path = text(batch, "path")?;
+        let name = text(batch, "name")?;
         for row in 0..batch.num_rows() {
             modules.push((
                 path.get(row).map(|t| texts.intern(t)),

@@ -21,15 +21,12 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
         "held_bytes",
     ];
     source.scan(Heap::TABLE, &columns, &mut |batch| {
-        let (process, heaps) = (
-            int32(batch, "process_key")?,
-            whole_int64(batch, "heap_handle")?,
-        );
-        let (kind, size) = (text(batch, "kind")?, int64(batch, "size_bytes")?);
-        let (bytes, blocks) = (
-            int64(batch, "changed_bytes")?,
-            int64(batch, "changed_blocks")?,
-        );
+        let process = int32(batch, "process_key")?;
+        let heaps = whole_int64(batch, "heap_handle")?;
+        let kind = text(batch, "kind")?;
+        let size = int64(batch, "size_bytes")?;
+        let bytes = int64(batch, "changed_bytes")?;
+        let blocks = int64(batch, "changed_blocks")?;
         let held = int64(batch, "held_bytes")?;
         for (row, heap) in heaps.iter().enumerate() {
             let sum = sums.entry((process.get(row), *heap)).or_default();

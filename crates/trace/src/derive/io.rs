@@ -32,10 +32,14 @@ fn disks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
     let mut texts = Interner::default();
     let mut sums: BTreeMap<DiskKey, DiskFile> = BTreeMap::new();
     source.scan(DiskIo::TABLE, &columns, &mut |batch| {
-        let (kind, path) = (text(batch, "kind")?, text(batch, "path")?);
-        let (disks, process) = (whole_int32(batch, "disk")?, int32(batch, "process_key")?);
-        let (io, service) = (int64(batch, "io_ns")?, int64(batch, "service_ns")?);
-        let (size, priorities) = (int64(batch, "size_bytes")?, whole_int32(batch, "priority")?);
+        let kind = text(batch, "kind")?;
+        let path = text(batch, "path")?;
+        let disks = whole_int32(batch, "disk")?;
+        let process = int32(batch, "process_key")?;
+        let io = int64(batch, "io_ns")?;
+        let service = int64(batch, "service_ns")?;
+        let size = int64(batch, "size_bytes")?;
+        let priorities = whole_int32(batch, "priority")?;
         for (row, (disk, priority)) in disks.iter().zip(priorities).enumerate() {
             let path = path.get(row).map(|path| texts.intern(path));
             let key = (path, *disk, process.get(row), *priority);
@@ -96,6 +100,34 @@ struct Operations {
     statuses: BTreeSet<i32>,
 }
 
+impl Operations {
+    fn took(&mut self, duration: i64) {
+        self.row.count += 1;
+        self.row.duration_ns = self.row.duration_ns.saturating_add(duration);
+        self.row.max_duration_ns = self.row.max_duration_ns.max(duration);
+    }
+
+    /// Adds a read or a write of `size` bytes, of which `moved` were read or written.
+    fn moved(&mut self, size: i64, offset: Option<i64>, moved: Option<i64>) {
+        self.row.size_bytes = self.row.size_bytes.saturating_add(size);
+        // Without both numbers the position is unknown, which is not the start of the file.
+        let Some(moved) = moved else { return };
+        self.row.result_bytes = self.row.result_bytes.saturating_add(moved);
+        // The bytes moved count, not the bytes requested: a read past the end of a file moves less.
+        if let Some(offset) = offset {
+            let position = offset.saturating_add(moved);
+            self.row.max_position_bytes = self.row.max_position_bytes.max(position);
+        }
+    }
+
+    fn failed(&mut self, status: i32) {
+        self.row.failures += 1;
+        if self.statuses.len() < MAX_STATUSES {
+            self.statuses.insert(status);
+        }
+    }
+}
+
 /// Distinct statuses that are listed. Operations of one kind on one file fail in few ways; a
 /// malicious file can claim any number.
 const MAX_STATUSES: usize = 64;
@@ -114,36 +146,25 @@ fn files(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
     let mut texts = Interner::default();
     let mut sums: BTreeMap<FileKey, Operations> = BTreeMap::new();
     source.scan(FileIo::TABLE, &columns, &mut |batch| {
-        let (kind, path) = (text(batch, "kind")?, text(batch, "path")?);
-        let (process, status) = (int32(batch, "process_key")?, int32(batch, "status")?);
-        let (duration, offset) = (int64(batch, "duration_ns")?, int64(batch, "offset_bytes")?);
-        let (size, result) = (int64(batch, "size_bytes")?, int64(batch, "result_bytes")?);
+        let kind = text(batch, "kind")?;
+        let path = text(batch, "path")?;
+        let process = int32(batch, "process_key")?;
+        let status = int32(batch, "status")?;
+        let duration = int64(batch, "duration_ns")?;
+        let offset = int64(batch, "offset_bytes")?;
+        let size = int64(batch, "size_bytes")?;
+        let result = int64(batch, "result_bytes")?;
         for row in 0..batch.num_rows() {
             let path = path.get(row).map(|path| texts.intern(path));
             let kind = texts.intern(kind.get(row).unwrap_or(""));
             let is_transfer = matches!(&*kind, "read" | "write");
             let sum = sums.entry((path, process.get(row), kind)).or_default();
-            let duration = duration.amount(row);
-            sum.row.count += 1;
-            sum.row.duration_ns = sum.row.duration_ns.saturating_add(duration);
-            sum.row.max_duration_ns = sum.row.max_duration_ns.max(duration);
+            sum.took(duration.amount(row));
             if is_transfer {
-                let moved = result.amount(row);
-                sum.row.size_bytes = sum.row.size_bytes.saturating_add(size.amount(row));
-                sum.row.result_bytes = sum.row.result_bytes.saturating_add(moved);
-                // The bytes moved count, not the bytes requested: a read past the end of a file
-                // moves less. Without both numbers the position is unknown, which is not the start
-                // of the file.
-                if let Some((offset, moved)) = offset.get(row).zip(result.get(row)) {
-                    let position = offset.saturating_add(moved);
-                    sum.row.max_position_bytes = sum.row.max_position_bytes.max(position);
-                }
+                sum.moved(size.amount(row), offset.get(row), result.get(row));
             }
             if let Some(status) = status.get(row).filter(|status| *status < 0) {
-                sum.row.failures += 1;
-                if sum.statuses.len() < MAX_STATUSES {
-                    sum.statuses.insert(status);
-                }
+                sum.failed(status);
             }
         }
         Ok(())

@@ -385,10 +385,8 @@ impl<'s> Methods<'s> {
         let mut touched = std::mem::take(&mut self.touched);
         // Methods were added in the order of stacks; rows are in the order of method IDs.
         touched.sort_unstable();
-        let (mut methods, mut percentiles) = (
-            Out::<CpuMethod>::default(),
-            Out::<ReadyPercentile>::default(),
-        );
+        let mut methods = Out::<CpuMethod>::default();
+        let mut percentiles = Out::<ReadyPercentile>::default();
         for ranked in self.ranked.iter().take(self.of_process) {
             percentiles.push(&ready_row(of.process, None, ranked), sink)?;
         }

@@ -22,9 +22,11 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
 
 /// Names of the types of objects, by number of the object.
 fn types(source: &dyn TableSource) -> Result<FxHashMap<i32, Arc<str>>, SinkError> {
-    let (mut types, mut texts) = (FxHashMap::default(), Interner::default());
+    let mut types = FxHashMap::default();
+    let mut texts = Interner::default();
     source.scan(Object::TABLE, &["object_id", "type_name"], &mut |batch| {
-        let (object, name) = (int32(batch, "object_id")?, text(batch, "type_name")?);
+        let object = int32(batch, "object_id")?;
+        let name = text(batch, "type_name")?;
         for row in 0..batch.num_rows() {
             types.extend(
                 object
@@ -49,9 +51,12 @@ fn handles(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
         "lifetime_ns",
     ];
     source.scan(Handle::TABLE, &columns, &mut |batch| {
-        let (process, object) = (int32(batch, "process_key")?, int32(batch, "object_id")?);
-        let (origin, outcome) = (text(batch, "origin")?, text(batch, "outcome")?);
-        let (open, lifetime) = (int64(batch, "open_ns")?, int64(batch, "lifetime_ns")?);
+        let process = int32(batch, "process_key")?;
+        let object = int32(batch, "object_id")?;
+        let origin = text(batch, "origin")?;
+        let outcome = text(batch, "outcome")?;
+        let open = int64(batch, "open_ns")?;
+        let lifetime = int64(batch, "lifetime_ns")?;
         for row in 0..batch.num_rows() {
             let kind = object
                 .get(row)
@@ -93,11 +98,10 @@ fn memory(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError
         VirtualAlloc::TABLE,
         &["process_key", "kind", "size_bytes", "committed_bytes"],
         &mut |batch| {
-            let (process, kind) = (int32(batch, "process_key")?, text(batch, "kind")?);
-            let (size, committed) = (
-                int64(batch, "size_bytes")?,
-                int64(batch, "committed_bytes")?,
-            );
+            let process = int32(batch, "process_key")?;
+            let kind = text(batch, "kind")?;
+            let size = int64(batch, "size_bytes")?;
+            let committed = int64(batch, "committed_bytes")?;
             for row in 0..batch.num_rows() {
                 let sum = sums.entry(process.get(row)).or_default();
                 let size = size.amount(row);
@@ -116,6 +120,8 @@ fn memory(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError
                     Some("decommit") => sum.decommits += 1,
                     _ => sum.releases += 1,
                 }
+                // Only what frees memory gets here: a commit and a reservation went on with the
+                // next row.
                 sum.freed_bytes = sum.freed_bytes.saturating_add(size);
             }
             Ok(())
@@ -126,7 +132,8 @@ fn memory(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError
         VirtualRange::TABLE,
         &["process_key", "size_bytes", "alloc_id"],
         &mut |batch| {
-            let (process, size) = (int32(batch, "process_key")?, int64(batch, "size_bytes")?);
+            let process = int32(batch, "process_key")?;
+            let size = int64(batch, "size_bytes")?;
             let alloc = int64(batch, "alloc_id")?;
             for row in 0..batch.num_rows() {
                 let sum = sums.entry(process.get(row)).or_default();

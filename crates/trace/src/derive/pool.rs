@@ -46,9 +46,12 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
 }
 
 fn add(sums: &mut Sums, batch: &RecordBatch) -> Result<(), SinkError> {
-    let (tag, pool_type) = (text(batch, "tag")?, int32(batch, "pool_type")?);
-    let (size, outcome) = (int64(batch, "size_bytes")?, text(batch, "outcome")?);
-    let (alloc, free) = (int64(batch, "alloc_ns")?, int64(batch, "free_ns")?);
+    let tag = text(batch, "tag")?;
+    let pool_type = int32(batch, "pool_type")?;
+    let size = int64(batch, "size_bytes")?;
+    let outcome = text(batch, "outcome")?;
+    let alloc = int64(batch, "alloc_ns")?;
+    let free = int64(batch, "free_ns")?;
     let lifetime = int64(batch, "lifetime_ns")?;
     for row in 0..batch.num_rows() {
         let key = tag.get(row).map(Arc::from).zip(pool_type.get(row));

@@ -19,8 +19,10 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
     let mut texts = Interner::default();
     let mut sums: BTreeMap<Of, RegistryKey> = BTreeMap::new();
     source.scan(RegistryIo::TABLE, &columns, &mut |batch| {
-        let (operation, key) = (text(batch, "operation")?, text(batch, "key")?);
-        let (process, status) = (int32(batch, "process_key")?, int32(batch, "status")?);
+        let operation = text(batch, "operation")?;
+        let key = text(batch, "key")?;
+        let process = int32(batch, "process_key")?;
+        let status = int32(batch, "status")?;
         let duration = int64(batch, "duration_ns")?;
         for row in 0..batch.num_rows() {
             let key = key.get(row).map(|key| texts.intern(key));

@@ -23,7 +23,8 @@ impl Cores {
             CpuCore::TABLE,
             &["cpu", "efficiency_class", "nominal_mhz"],
             &mut |batch| {
-                let (cpu, class) = (int32(batch, "cpu")?, int32(batch, "efficiency_class")?);
+                let cpu = int32(batch, "cpu")?;
+                let class = int32(batch, "efficiency_class")?;
                 let mhz = int32(batch, "nominal_mhz")?;
                 for row in 0..batch.num_rows() {
                     kinds.extend(
@@ -74,13 +75,16 @@ pub(super) struct Speeds {
 impl Speeds {
     /// Measured speeds of each processor, or the requested speeds if none were measured.
     pub(super) fn read(source: &dyn TableSource) -> Result<Self, SinkError> {
-        let (mut measured, mut requested) = (Self::default(), Self::default());
+        let mut measured = Self::default();
+        let mut requested = Self::default();
         source.scan(
             CpuFrequency::TABLE,
             &["cpu", "start_ns", "stop_ns", "mhz", "kind"],
             &mut |batch| {
-                let (cpu, mhz) = (int32(batch, "cpu")?, int32(batch, "mhz")?);
-                let (start, stop) = (int64(batch, "start_ns")?, int64(batch, "stop_ns")?);
+                let cpu = int32(batch, "cpu")?;
+                let mhz = int32(batch, "mhz")?;
+                let start = int64(batch, "start_ns")?;
+                let stop = int64(batch, "stop_ns")?;
                 let kind = text(batch, "kind")?;
                 for row in 0..batch.num_rows() {
                     let to = if kind.get(row) == Some("delivered") {
@@ -107,6 +111,7 @@ impl Speeds {
         measured
             .of
             .values_mut()
+            // Rows of the table are ordered by their ends, and the search below needs the starts.
             .for_each(|speeds| speeds.sort_unstable());
         Ok(measured)
     }

@@ -18,7 +18,8 @@ pub fn stack_hashes(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(),
     let mut nodes: Vec<(Option<i32>, i64)> = Vec::new();
     let frames = frames(source)?;
     source.scan(Stack::TABLE, &["parent_id", "frame_id"], &mut |batch| {
-        let (parent, frame) = (int32(batch, "parent_id")?, int32(batch, "frame_id")?);
+        let parent = int32(batch, "parent_id")?;
+        let frame = int32(batch, "frame_id")?;
         let code = |row| {
             at(&frames, frame.get(row))
                 .copied()
@@ -66,7 +67,8 @@ fn frames(source: &dyn TableSource) -> Result<Vec<i64>, SinkError> {
     let module = |id: Option<i32>| at(&names, id).map(String::as_str);
     let mut methods: Vec<i64> = Vec::new();
     source.scan(Method::TABLE, &["module_id", "name"], &mut |batch| {
-        let (of, name) = (int32(batch, "module_id")?, text(batch, "name")?);
+        let of = int32(batch, "module_id")?;
+        let name = text(batch, "name")?;
         let hash = |row| {
             of_method(
                 module(of.get(row)).unwrap_or(""),
@@ -81,11 +83,9 @@ fn frames(source: &dyn TableSource) -> Result<Vec<i64>, SinkError> {
         Frame::TABLE,
         &["module_id", "rva", "method_id"],
         &mut |batch| {
-            let (of, rva, method) = (
-                int32(batch, "module_id")?,
-                int64(batch, "rva")?,
-                int32(batch, "method_id")?,
-            );
+            let of = int32(batch, "module_id")?;
+            let rva = int64(batch, "rva")?;
+            let method = int32(batch, "method_id")?;
             for row in 0..batch.num_rows() {
                 let named = at(&methods, method.get(row)).copied();
                 // Code without a name is identified by its offset in the module.

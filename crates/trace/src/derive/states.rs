@@ -52,8 +52,10 @@ impl States {
             CpuIdleState::TABLE,
             &["cpu", "start_ns", "end_ns", "state"],
             &mut |batch| {
-                let (cpu, state) = (int32(batch, "cpu")?, int32(batch, "state")?);
-                let (start, end) = (int64(batch, "start_ns")?, int64(batch, "end_ns")?);
+                let cpu = int32(batch, "cpu")?;
+                let state = int32(batch, "state")?;
+                let start = int64(batch, "start_ns")?;
+                let end = int64(batch, "end_ns")?;
                 for row in 0..batch.num_rows() {
                     // A row of a damaged file that lacks one of them is no time of processor 0.
                     let (Some(cpu), Some(start), Some(end)) =

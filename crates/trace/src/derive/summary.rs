@@ -63,7 +63,8 @@ impl<'s> SummarySink<'s> {
         kept: &[&'static Table],
     ) -> Result<SummaryStacks, SinkError> {
         let nodes = read_nodes(source)?;
-        let (mut wanted, mut named) = (vec![false; nodes.len()], vec![false; nodes.len()]);
+        let mut wanted = vec![false; nodes.len()];
+        let mut named = vec![false; nodes.len()];
         let mut mark_rows = |batch: &RecordBatch| {
             let stacks = int32(batch, STACK_ID)?;
             for stack in (0..batch.num_rows()).filter_map(|row| stacks.get(row)) {
@@ -82,7 +83,8 @@ impl<'s> SummarySink<'s> {
             source.scan(table, &[STACK_ID], &mut mark_rows)?;
         }
         // Callers come first, so the new number of a parent is known when its child needs it.
-        let (mut stacks, mut frames) = (Renumbered::default(), Renumbered::default());
+        let mut stacks = Renumbered::default();
+        let mut frames = Renumbered::default();
         let mut rows = <Stack as Row>::Columns::default();
         for old in callers_first(&nodes, &wanted) {
             let Some(node) = nodes.get(old) else { continue };
@@ -169,7 +171,8 @@ fn read_nodes(source: &dyn TableSource) -> Result<Vec<Node>, SinkError> {
         Stack::TABLE,
         &["parent_id", "frame_id", "depth"],
         &mut |batch| {
-            let (parent, depths) = (int32(batch, "parent_id")?, whole_int32(batch, "depth")?);
+            let parent = int32(batch, "parent_id")?;
+            let depths = whole_int32(batch, "depth")?;
             let frames = whole_int32(batch, "frame_id")?;
             for (row, (frame, depth)) in frames.iter().zip(depths).enumerate() {
                 let own = nodes.len() as i32;
@@ -205,7 +208,8 @@ fn mark(nodes: &[Node], wanted: &mut [bool], stack: Option<i32>) {
 fn callers_first(nodes: &[Node], wanted: &[bool]) -> Vec<usize> {
     // The first called one of each node, and the next one of the same caller; the last place is for
     // those without a caller.
-    let (mut first, mut next) = (vec![None; nodes.len() + 1], vec![None; nodes.len()]);
+    let mut first = vec![None; nodes.len() + 1];
+    let mut next = vec![None; nodes.len()];
     let is_wanted = |(old, _): &(usize, &Node)| wanted.get(*old) == Some(&true);
     // From the last to the first, so that each list of callees ends up in ascending order.
     for (old, node) in nodes.iter().enumerate().rev().filter(is_wanted) {
@@ -242,13 +246,13 @@ fn read_frames(source: &dyn TableSource, kept: &Renumbered) -> Result<RecordBatc
         "inlined",
     ];
     source.scan(Frame::TABLE, &columns, &mut |batch| {
-        let (file, line, inlined) = (
-            text(batch, "source_file")?,
-            int32(batch, "line")?,
-            text(batch, "inlined")?,
-        );
-        let (module, rva) = (int32(batch, "module_id")?, int64(batch, "rva")?);
-        let (addresses, method) = (whole_int64(batch, "address")?, int32(batch, "method_id")?);
+        let file = text(batch, "source_file")?;
+        let line = int32(batch, "line")?;
+        let inlined = text(batch, "inlined")?;
+        let module = int32(batch, "module_id")?;
+        let rva = int64(batch, "rva")?;
+        let addresses = whole_int64(batch, "address")?;
+        let method = int32(batch, "method_id")?;
         for (row, address) in addresses.iter().enumerate() {
             if let Some(frame_id) = kept.0.get(&old).copied() {
                 rows.push(Frame {
@@ -312,7 +316,8 @@ fn hashes(
 ) -> Result<RecordBatch, SinkError> {
     let mut rows: Vec<StackHash> = Vec::new();
     for batch in held {
-        let (stack, hashes) = (int32(batch, STACK_ID)?, whole_int64(batch, "stack_hash")?);
+        let stack = int32(batch, STACK_ID)?;
+        let hashes = whole_int64(batch, "stack_hash")?;
         for (row, hash) in hashes.iter().enumerate() {
             let Some(old) = stack.get(row) else { continue };
             let is_named = usize::try_from(old).is_ok_and(|old| named.get(old) == Some(&true));
@@ -334,8 +339,10 @@ fn hashes(
 fn renumber(held: &[RecordBatch], stacks: &Renumbered) -> Result<RecordBatch, SinkError> {
     let mut rows: Vec<CpuStack> = Vec::new();
     for batch in held {
-        let (process, stack) = (int32(batch, "process_key")?, int32(batch, "stack_id")?);
-        let (samples, cpu) = (int64(batch, "samples")?, int64(batch, "cpu_ns")?);
+        let process = int32(batch, "process_key")?;
+        let stack = int32(batch, "stack_id")?;
+        let samples = int64(batch, "samples")?;
+        let cpu = int64(batch, "cpu_ns")?;
         for row in 0..batch.num_rows() {
             let Some(stack_id) = stack.get(row).and_then(|old| stacks.0.get(&old).copied()) else {
                 continue;

@@ -46,8 +46,10 @@ pub(super) fn derive(
     };
     let columns = ["ts_ns", "process_key", "weight_ns", "stack_id", "is_idle"];
     source.scan(CpuSample::TABLE, &columns, &mut |batch| {
-        let (ts, process) = (int64(batch, "ts_ns")?, int32(batch, "process_key")?);
-        let (weight, stack) = (int64(batch, "weight_ns")?, int32(batch, "stack_id")?);
+        let ts = int64(batch, "ts_ns")?;
+        let process = int32(batch, "process_key")?;
+        let weight = int64(batch, "weight_ns")?;
+        let stack = int32(batch, "stack_id")?;
         let is_idle = boolean(batch, "is_idle")?;
         for row in (0..batch.num_rows()).filter(|row| is_idle.get(*row) != Some(true)) {
             let (Some(ts), Some(stack)) = (ts.get(row), stack.get(row)) else {

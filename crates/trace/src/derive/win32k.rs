@@ -26,8 +26,10 @@ fn locks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
     let mut texts = Interner::default();
     let columns = ["process_key", "mode", "wait_ns", "hold_ns", "is_slow"];
     source.scan(UserLock::TABLE, &columns, &mut |batch| {
-        let (process, mode) = (int32(batch, "process_key")?, text(batch, "mode")?);
-        let (wait, hold) = (int64(batch, "wait_ns")?, int64(batch, "hold_ns")?);
+        let process = int32(batch, "process_key")?;
+        let mode = text(batch, "mode")?;
+        let wait = int64(batch, "wait_ns")?;
+        let hold = int64(batch, "hold_ns")?;
         let slow = boolean(batch, "is_slow")?;
         for row in 0..batch.num_rows() {
             let mode = mode.get(row).map(|mode| texts.intern(mode));
@@ -38,7 +40,8 @@ fn locks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError>
                 sum.only_released += 1;
                 continue;
             }
-            let (wait, hold) = (wait.get(row), hold.get(row));
+            let wait = wait.get(row);
+            let hold = hold.get(row);
             sum.acquisitions += 1;
             sum.slow += i64::from(slow.get(row) == Some(true));
             sum.wait_ns = plus(sum.wait_ns, wait);
@@ -70,10 +73,13 @@ fn objects(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkErro
         "lifetime_ns",
     ];
     source.scan(GdiUserObject::TABLE, &columns, &mut |batch| {
-        let (process, class) = (int32(batch, "process_key")?, text(batch, "class")?);
-        let (kinds, name) = (whole_int32(batch, "type_id")?, text(batch, "type_name")?);
+        let process = int32(batch, "process_key")?;
+        let class = text(batch, "class")?;
+        let kinds = whole_int32(batch, "type_id")?;
+        let name = text(batch, "type_name")?;
         let outcome = text(batch, "outcome")?;
-        let (create, lifetime) = (int64(batch, "create_ns")?, int64(batch, "lifetime_ns")?);
+        let create = int64(batch, "create_ns")?;
+        let lifetime = int64(batch, "lifetime_ns")?;
         for (row, kind) in kinds.iter().enumerate() {
             let class = texts.intern(class.get(row).unwrap_or(""));
             let of = (process.get(row), class, *kind);

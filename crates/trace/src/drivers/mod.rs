@@ -137,7 +137,9 @@ pub fn category(name: &str) -> Option<Driver> {
 /// altitude does not show the kind.
 fn parsed(line: &'static str) -> Option<Driver> {
     let mut fields = line.split('\t');
-    let (altitude, name, vendor) = (fields.next()?, fields.next()?, fields.next()?);
+    let altitude = fields.next()?;
+    let name = fields.next()?;
+    let vendor = fields.next()?;
     let altitude: Option<f64> = altitude.parse().ok();
     let category = match fields.next() {
         Some("antivirus") => Category::Antivirus,

@@ -19,7 +19,8 @@ pub(super) struct Actor {
 impl Actor {
     /// The actor in the header of an event.
     pub(super) fn of(event: &RawEvent<'_>, context: &mut Context<'_>) -> Self {
-        let (time, tid) = (event.timestamp, event.thread_id());
+        let time = event.timestamp;
+        let tid = event.thread_id();
         let who = tid.map(|tid| context.of_thread(tid, time));
         let in_header = event
             .process_id()

@@ -213,7 +213,8 @@ impl Messages {
                 *length = Some(actor.ns.saturating_sub(*since));
             }
             Some(Wait::Reply(id, since)) => {
-                let (id, since) = (*id, *since);
+                let id = *id;
+                let since = *since;
                 self.waits.remove(&tid);
                 // The number may belong to another message by now.
                 let own = self.open.get_mut(&id).filter(|open| open.is_awaited);

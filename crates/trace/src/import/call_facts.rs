@@ -86,7 +86,8 @@ fn key(hook: Hook, event: &RawEvent<'_>, context: &Context<'_>) -> Option<Arc<st
 /// The value of the handle that is created, closed or duplicated; for a duplication, the new
 /// handle.
 fn handle(hook: Hook, event: &RawEvent<'_>) -> Option<u32> {
-    let (payload, pointer_size) = (event.payload(), event.pointer_size());
+    let payload = event.payload();
+    let pointer_size = event.pointer_size();
     if hook.opcode == object::opcode::DUPLICATE_HANDLE {
         return Duplicate::parse(payload, pointer_size).map(|read| read.target);
     }

@@ -134,7 +134,8 @@ impl Importer for Calls {
         context: &mut Context<'_>,
         _: &mut dyn Sink,
     ) -> IsShown {
-        let (running, gaps) = (context.running_on(event.cpu), context.gaps);
+        let running = context.running_on(event.cpu);
+        let gaps = context.gaps;
         if std::mem::replace(&mut self.gaps, gaps) != gaps {
             // Exits may be missing, and the next one may belong to another call than the innermost
             // open one.

@@ -114,7 +114,8 @@ impl Dns {
         else {
             return;
         };
-        let (pid, now) = (event.process_id(), event.timestamp);
+        let pid = event.process_id();
+        let now = event.timestamp;
         let process = pid.and_then(|pid| context.directory.process_at(pid, now));
         let row = table::DnsQuery {
             process_key: key(process),
@@ -154,7 +155,8 @@ impl Dns {
         else {
             return;
         };
-        let (pid, now) = (event.process_id(), event.timestamp);
+        let pid = event.process_id();
+        let now = event.timestamp;
         let end_ns = context.ns(now);
         let mut open = self
             .take(&dns_event.name, pid, query_type)

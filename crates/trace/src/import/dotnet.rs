@@ -112,7 +112,8 @@ impl Dotnet {
         let process = event
             .process_id()
             .and_then(|pid| context.directory.process_at(pid, event.timestamp));
-        let (payload, version) = (event.payload(), event.version() as u8);
+        let payload = event.payload();
+        let version = event.version() as u8;
         let ns = context.ns(event.timestamp);
         match (origin, event.descriptor().id) {
             (_, id::METHOD_LOAD_VERBOSE | id::METHOD_UNLOAD_VERBOSE) => {
@@ -256,7 +257,8 @@ impl Dotnet {
         } else if !self.by_number.contains_key(&(process, runtime, number)) {
             // The collection started before the trace, or its start was lost: the row has only the
             // end.
-            let (process_key, end_ns) = (key(process), Some(ns));
+            let process_key = key(process);
+            let end_ns = Some(ns);
             self.collections.push(table::Gc {
                 process_key,
                 number: number as i32,

@@ -99,7 +99,8 @@ impl Importer for Dpcs {
         let Some((kind, read)) = read(hook, event) else {
             return Ok(false);
         };
-        let (start_ns, end_ns) = (context.ns(read.initial_time), context.ns(event.timestamp));
+        let start_ns = context.ns(read.initial_time);
+        let end_ns = context.ns(event.timestamp);
         let inside_ns = self.inside(event.cpu, start_ns, end_ns);
         if context.range.contains(start_ns) {
             let duration_ns = end_ns.saturating_sub(start_ns);

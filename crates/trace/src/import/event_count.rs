@@ -426,7 +426,9 @@ impl EventCounter {
         let is_before = |at: usize| self.logged.get(at).is_some_and(|logged| logged.time < time);
         // Doubling steps bracket the position, then binary search finds it: a few comparisons for a
         // stack that comes soon, and still logarithmic for one that comes late.
-        let (mut low, mut high, mut step) = (self.logged.len(), self.logged.len(), 1);
+        let mut low = self.logged.len();
+        let mut high = self.logged.len();
+        let mut step = 1;
         while low > 0 && !is_before(low - 1) {
             high = low - 1;
             low = high.saturating_sub(step);

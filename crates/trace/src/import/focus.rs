@@ -95,7 +95,8 @@ impl Foci {
         };
         let (level, session, old, new) = match read {
             Focus::Threads(old, new) => {
-                let (old, new) = (thread(old, time, context), thread(new, time, context));
+                let old = thread(old, time, context);
+                let new = thread(new, time, context);
                 let known = [new.process, old.process, logger].into_iter().flatten();
                 // The events of threads name no session: it is the session of one of the processes,
                 // otherwise of the previous change.

@@ -42,7 +42,8 @@ impl GdiUser {
         actor: Actor,
         context: &mut Context<'_>,
     ) {
-        let (time, ns) = (event.timestamp, context.ns(event.timestamp));
+        let time = event.timestamp;
+        let ns = context.ns(event.timestamp);
         if !context.range.contains(ns) {
             return;
         }

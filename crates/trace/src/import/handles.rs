@@ -125,8 +125,10 @@ impl<'t> Handles<'t> {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> IsShown {
-        let (payload, pointer_size) = (event.payload(), event.pointer_size());
-        let (time, ns) = (event.timestamp, context.ns(event.timestamp));
+        let payload = event.payload();
+        let pointer_size = event.pointer_size();
+        let time = event.timestamp;
+        let ns = context.ns(event.timestamp);
         if matches!(op, opcode::HANDLE_START | opcode::HANDLE_END) {
             let Some(read) = Rundown::parse(payload, pointer_size) else {
                 return Ok(false);
@@ -245,6 +247,7 @@ impl<'t> Handles<'t> {
             }
             children
                 .values_mut()
+                // Also by number, so that of two that start at one time it is always the same one.
                 .for_each(|list| list.sort_unstable_by_key(|(start, child)| (*start, child.0)));
             children
         });
@@ -316,7 +319,8 @@ impl<'t> Handles<'t> {
                 let object_id =
                     self.objects
                         .at(read.object, Some(read.kind), ns, at.context, at.sink)?;
-                let (process_key, handle) = (key(owner.0), owner.1.into());
+                let process_key = key(owner.0);
+                let handle = owner.1.into();
                 let origin = "unknown";
                 let row = table::Handle {
                     process_key,
@@ -364,7 +368,8 @@ impl<'t> Handles<'t> {
                 .objects
                 .at(handle.object, kind, ns, at.context, at.sink)?;
             self.objects.opened(handle.object);
-            let (process_key, value) = (key(owner.0), owner.1.into());
+            let process_key = key(owner.0);
+            let value = owner.1.into();
             let row = table::Handle {
                 process_key,
                 handle: value,
@@ -425,10 +430,8 @@ impl<'t> Handles<'t> {
             .objects
             .at(read.object, None, Some(at.ns), at.context, at.sink)?;
         let kind = if taken { "reference" } else { "dereference" };
-        let (tag, count) = (
-            Some(self.objects.text(&read.tag_text())),
-            Some(read.count.into()),
-        );
+        let tag = Some(self.objects.text(&read.tag_text()));
+        let count = Some(read.count.into());
         event_row(
             table::ObjectRef {
                 object_id,

@@ -138,7 +138,8 @@ impl<'l> Io<'l> {
     /// Takes a disk event. Returns true if this table shows it.
     fn disk(&mut self, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
         use disk::opcode::{FLUSH, FLUSH_INIT, READ, READ_INIT, WRITE, WRITE_INIT};
-        let (payload, pointer_size) = (event.payload(), event.pointer_size());
+        let payload = event.payload();
+        let pointer_size = event.pointer_size();
         match hook.opcode {
             READ | WRITE | FLUSH => {
                 let io = disk::DiskIo::parse(payload, hook.opcode, hook.version, pointer_size);
@@ -193,10 +194,8 @@ impl<'l> Io<'l> {
             process: issuer.process(context.directory),
             thread_key: context.of_thread(issuer.tid, issuer.time()).thread_key,
         });
-        let (io_ns, service_ns) = (
-            complete_ns.saturating_sub(init_ns),
-            complete_ns.saturating_sub(service_start),
-        );
+        let io_ns = complete_ns.saturating_sub(init_ns);
+        let service_ns = complete_ns.saturating_sub(service_start);
         let is_flush = op == disk::opcode::FLUSH;
         let depths = self.queues.depths(io.disk, init_ns, complete_ns);
         let row = table::DiskIo {
@@ -233,7 +232,8 @@ impl<'l> Io<'l> {
 
     /// Takes a file event. Returns true if this table shows it.
     fn file(&mut self, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
-        let (payload, pointer_size) = (event.payload(), event.pointer_size());
+        let payload = event.payload();
+        let pointer_size = event.pointer_size();
         if hook.opcode == file_io::opcode::OPERATION_END {
             let Some(end) = OperationEnd::parse(payload, pointer_size) else {
                 return false;
@@ -344,7 +344,8 @@ impl<'l> Io<'l> {
         let Some(fault) = HardFault::parse(event.payload(), event.pointer_size()) else {
             return false;
         };
-        let (start_ns, end_ns) = (context.ns(fault.initial_time), context.ns(event.timestamp));
+        let start_ns = context.ns(fault.initial_time);
+        let end_ns = context.ns(event.timestamp);
         if !context.range.contains(start_ns) {
             return true;
         }

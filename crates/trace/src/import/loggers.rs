@@ -132,7 +132,8 @@ impl Loggers {
         event: &RawEvent<'_>,
         context: &mut Context<'_>,
     ) -> LoggerEvent {
-        let (tid, time) = (event.thread_id(), event.timestamp);
+        let tid = event.thread_id();
+        let time = event.timestamp;
         let who = tid.map(|tid| context.of_thread(tid, time));
         let process = event
             .process_id()
@@ -190,6 +191,7 @@ impl Importer for Loggers {
             context.tables.push(&row, sink)?;
         }
         let mut live: Vec<(usize, Logger)> = self.live.into_values().collect();
+        // In the order in which events reported them: a hash table has none.
         live.sort_unstable_by_key(|(place, _)| *place);
         live.iter()
             .try_for_each(|(_, row)| context.tables.push(row, sink))

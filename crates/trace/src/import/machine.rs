@@ -64,7 +64,8 @@ impl Importer for Machine {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        let (config, directory) = (&learned.collected.config, &learned.collected.directory);
+        let config = &learned.collected.config;
+        let directory = &learned.collected.directory;
         context
             .tables
             .push_all(items(config, learned.session.clock()), sink)?;
@@ -255,10 +256,8 @@ const VIRTUAL_PRODUCTS: [&str; 8] = [
 
 /// True if the firmware describes a virtual machine.
 fn is_virtual(platform: &Platform) -> bool {
-    let (manufacturer, product) = (
-        platform.manufacturer.to_lowercase(),
-        platform.product.to_lowercase(),
-    );
+    let manufacturer = platform.manufacturer.to_lowercase();
+    let product = platform.product.to_lowercase();
     VIRTUAL_MANUFACTURERS
         .iter()
         .any(|name| manufacturer.trim().starts_with(name))
@@ -275,7 +274,8 @@ pub(super) fn trace(
     let Some(first) = session.earliest() else {
         return Trace::default();
     };
-    let (h, clock) = (first.header(), session.clock());
+    let h = first.header();
+    let clock = session.clock();
     let sum = |of: fn(&TraceFile) -> u64| {
         session
             .files()

@@ -59,7 +59,8 @@ impl Maps {
         event: &RawEvent<'_>,
         context: &mut Context<'_>,
     ) {
-        let (time, ns) = (event.timestamp, context.ns(event.timestamp));
+        let time = event.timestamp;
+        let ns = context.ns(event.timestamp);
         if !context.range.contains(ns) {
             return;
         }

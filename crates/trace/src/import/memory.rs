@@ -142,7 +142,8 @@ impl Importer for Memory {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> IsShown {
-        let (payload, pointer_size) = (event.payload(), event.pointer_size());
+        let payload = event.payload();
+        let pointer_size = event.pointer_size();
         if hook.opcode == opcode::MACHINE {
             return self.machine(Machine::parse(payload, pointer_size), event, context, sink);
         }
@@ -160,7 +161,8 @@ impl Importer for Memory {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> IsShown {
-        let (payload, pointer_size) = (event.payload(), event.pointer_size());
+        let payload = event.payload();
+        let pointer_size = event.pointer_size();
         if event.descriptor().id == id::MACHINE {
             return self.machine(
                 Machine::parse_provider(payload, pointer_size),

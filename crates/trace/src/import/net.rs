@@ -68,7 +68,8 @@ impl Importer for Net {
     ) -> IsShown {
         let operation = net::kernel_operation(hook.group, hook.opcode);
         let running = context.running_on(event.cpu);
-        let (has_ends, is_v6) = (hook.version > 0, net::is_v6(hook.opcode));
+        let has_ends = hook.version > 0;
+        let is_v6 = net::is_v6(hook.opcode);
         Ok(operation.is_some_and(|op| transfer(op, has_ends, is_v6, event, running, context)))
     }
 

@@ -272,7 +272,8 @@ impl Power<'_> {
 
 /// The part of an interval in the range; `None` if it has no length there.
 fn part((start, end): (i64, i64), range: Range) -> Option<(i64, i64)> {
-    let (start, end) = (range.clip(start), range.clip(end));
+    let start = range.clip(start);
+    let end = range.clip(end);
     (start < end).then_some((start, end))
 }
 

@@ -60,7 +60,8 @@ impl Importer for Priorities {
         else {
             return Ok(false);
         };
-        let (time, ts_ns) = (event.timestamp, context.ns(event.timestamp));
+        let time = event.timestamp;
+        let ts_ns = context.ns(event.timestamp);
         if !context.range.contains(ts_ns) {
             return Ok(true);
         }

@@ -87,7 +87,8 @@ fn operation(
     let is_in_order = start <= end;
     // A damaged start would put the row far outside the order of the table.
     let start = if is_in_order { start } else { end };
-    let (start_ns, end_ns) = (context.ns(start), context.ns(end));
+    let start_ns = context.ns(start);
+    let end_ns = context.ns(end);
     if !context.range.contains(start_ns) {
         return;
     }

@@ -181,12 +181,10 @@ fn time_of_day(text: &str) -> Option<i64> {
         (part.len() == digits && part.bytes().all(|b| b.is_ascii_digit()) && number < limit)
             .then_some(number)
     };
-    let (hour, minute, second, ms) = (
-        number(2, 24)?,
-        number(2, 60)?,
-        number(2, 60)?,
-        number(3, 1000)?,
-    );
+    let hour = number(2, 24)?;
+    let minute = number(2, 60)?;
+    let second = number(2, 60)?;
+    let ms = number(3, 1000)?;
     parts
         .next()
         .is_none()

@@ -68,7 +68,8 @@ impl Importer for StackEvents<'_> {
         context: &mut Context<'_>,
         _: &mut dyn Sink,
     ) -> IsShown {
-        let (payload, pointer_size) = (event.payload(), event.pointer_size());
+        let payload = event.payload();
+        let pointer_size = event.pointer_size();
         let (part, half) = match hook.opcode {
             opcode::STACK => {
                 let Some(owner) = Owner::parse(payload) else {

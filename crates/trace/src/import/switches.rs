@@ -471,10 +471,8 @@ fn write(
             row.instead_ns = row.instead_ns.filter(|_| row.instead_ns != row.ready_ns);
             // A row that was clipped has lost its switch-in or ready event, and must not have its
             // stack.
-            let (is_switch_in_known, is_readied) = (
-                row.last_out_ns.is_some() || row.in_ns.is_some(),
-                row.readied_ns.is_some(),
-            );
+            let is_switch_in_known = row.last_out_ns.is_some() || row.in_ns.is_some();
+            let is_readied = row.readied_ns.is_some();
             let mut keep = |seq: Option<Seq>, keep: bool| match seq {
                 Some(seq) if !keep => {
                     context.forget(seq);
@@ -482,7 +480,8 @@ fn write(
                 }
                 seq => seq,
             };
-            let (switch_in, ready) = (keep(switch_in, is_switch_in_known), keep(ready, is_readied));
+            let switch_in = keep(switch_in, is_switch_in_known);
+            let ready = keep(ready, is_readied);
             let row = match counted
                 .zip(run)
                 .zip(row.cpu)

@@ -57,7 +57,8 @@ impl UserLocks {
         context: &mut Context<'_>,
     ) -> bool {
         let Some(tid) = actor.tid else { return false };
-        let (wait_ns, token) = (self.wait_ns(&read), Some(read.token.cast_signed()));
+        let wait_ns = self.wait_ns(&read);
+        let token = Some(read.token.cast_signed());
         let is_slow = SLOW.contains(&read.id);
         if let Some(open) = self.open.get_mut(&tid)
             // Two events report one acquisition, one of them only if it was slow. They have the

@@ -189,7 +189,9 @@ impl Space {
         if start >= end {
             return 0;
         }
-        let (mut from, mut at, mut added) = (start, start, 0);
+        let mut from = start;
+        let mut at = start;
+        let mut added = 0;
         if let Some((first, part)) = self.covered.range(..start).next_back()
             // A range that only touches is joined as well, or neighboring commits would never grow
             // together.

@@ -111,7 +111,8 @@ fn counter_frequency(session: &Session) -> Option<i64> {
 }
 
 fn delay(read: Delay, event: &RawEvent<'_>, actor: Actor, context: &mut Context<'_>) {
-    let (time, ts_ns) = (event.timestamp, context.ns(event.timestamp));
+    let time = event.timestamp;
+    let ts_ns = context.ns(event.timestamp);
     let ns = |ms: u32| i64::from(ms) * MS;
     let duration_ns = ns(read.duration_ms);
     let start_ns = ts_ns.saturating_sub(duration_ns);

@@ -86,7 +86,8 @@ impl<'s> Events<'s> {
     /// # Errors
     /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
     pub fn open(session: &'s Session, descriptions: Arc<Descriptions>) -> etwkit_etl::Result<Self> {
-        let (mut decoder, mut builder) = (Decoder::new(), DirectoryBuilder::default());
+        let mut decoder = Decoder::new();
+        let mut builder = DirectoryBuilder::default();
         let mut last = None;
         session.for_each(Order::Time, |event| {
             last = last.max(Some(event.timestamp));
@@ -147,7 +148,8 @@ impl<'s> Events<'s> {
         unordered: bool,
     ) -> etwkit_etl::Result<CountReport> {
         let mut choice = self.choice(filter, !unordered);
-        let (mut counted, mut first_of_kind) = (Counts::default(), Vec::new());
+        let mut counted = Counts::default();
+        let mut first_of_kind = Vec::new();
         let order = if unordered { Order::File } else { Order::Time };
         let pass = self.session.for_each(order, |event| {
             match choice.step(event, &mut self.rows) {

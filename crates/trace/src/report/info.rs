@@ -257,7 +257,8 @@ impl Completeness {
             )
         };
         let file = |((name, file), times): ((&String, &TraceFile), &Option<(i64, i64)>)| {
-            let (header, counts) = (file.header(), file.buffer_counts());
+            let header = file.header();
+            let counts = file.buffer_counts();
             FileHealth {
                 file: name.clone(),
                 buffers_expected: counts.expected,

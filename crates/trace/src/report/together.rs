@@ -148,7 +148,8 @@ fn recorded_with(first: &TraceHeader, headers: &[&TraceHeader]) -> (i64, i64) {
         })
         .collect();
     times.sort_unstable();
-    let (mut from, mut reach) = (i64::MIN, i64::MIN);
+    let mut from = i64::MIN;
+    let mut reach = i64::MIN;
     for (start, end) in times {
         // Stretches without a long pause follow each other; the wanted one contains the start of
         // the first file.

@@ -181,7 +181,8 @@ impl<'d> CpuSummary<'d> {
             }
             (group::STACK, stack::opcode::STACK) => {
                 self.stacks.inline += 1;
-                let (payload, pointer_size) = (event.payload(), event.pointer_size());
+                let payload = event.payload();
+                let pointer_size = event.pointer_size();
                 let Some(owner) = Owner::parse(payload) else {
                     return;
                 };
@@ -343,7 +344,8 @@ impl<'d> CpuSummary<'d> {
         self.stacks.with_any += first(&mut pending.any_stack, !frames.is_empty());
         self.stacks.with_kernel += first(&mut pending.kernel_stack, frames.iter().any(kernel));
         self.stacks.with_user += first(&mut pending.user_stack, !frames.iter().all(kernel));
-        let (process, busy) = (pending.process, pending.busy);
+        let process = pending.process;
+        let busy = pending.busy;
         self.stacks.attached += 1;
         self.stacks.frames += frames.len() as u64;
         if busy {
@@ -425,7 +427,8 @@ impl<'d> CpuSummary<'d> {
             // it is taken out here.
             unknown.samples -= self.jitted.samples;
             unknown.weight -= self.jitted.weight;
-            let (samples, weight) = (self.jitted.samples, self.jitted.weight);
+            let samples = self.jitted.samples;
+            let weight = self.jitted.weight;
             rows.push(TopRow {
                 name: ".NET code compiled at run time".to_owned(),
                 samples,

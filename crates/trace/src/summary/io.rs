@@ -109,7 +109,8 @@ impl<'d> IoSummary<'d> {
         // A disk serves one request after the other: service started when the one before was done.
         let previous = self.last_completion.insert(io.disk, timestamp);
         let since = previous.map_or(u64::MAX, |t| timestamp.abs_diff(t));
-        let (session, counter) = (self.clock.frequency, self.clock.counter_frequency);
+        let session = self.clock.frequency;
+        let counter = self.clock.counter_frequency;
         let is_first =
             // Two lengths in ticks of different clocks are compared, each multiplied by the
             // frequency of the other. Dividing first would round.

@@ -199,7 +199,8 @@ impl Summary {
         );
         sections.insert("events".into(), events.to_json());
         sections.insert("sysconfig".into(), config.section(session.clock()));
-        let (top_processes, top_modules) = (cpu.top_processes(), cpu.top_modules());
+        let top_processes = cpu.top_processes();
+        let top_modules = cpu.top_modules();
         let processes_on_cpu = scheduled(&directory, &on_cpu, session);
         let profile_interval_100ns = cpu.profile_interval_100ns();
         Ok(Self {

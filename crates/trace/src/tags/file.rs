@@ -375,7 +375,8 @@ impl Parser<'_> {
         let file = module.rsplit(['\\', '/']).next().unwrap_or(module);
         if file.len() < module.len() {
             self.warn(at, || {
-                let (module, file) = (clipped(module), clipped(file));
+                let module = clipped(module);
+                let file = clipped(file);
                 format!("Module {module:?} has a folder: the file name {file:?} is looked for")
             });
         }

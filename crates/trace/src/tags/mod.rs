@@ -85,6 +85,7 @@ impl TagSet {
             entries: Entries::default(),
             warnings: Warnings::default(),
             names_others: false,
+            // The start value of FNV-1a.
             fingerprint: 0xcbf2_9ce4_8422_2325,
         }
     }

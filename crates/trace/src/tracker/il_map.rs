@@ -85,7 +85,9 @@ impl IlMaps {
         method: &Method,
         methods: &mut MethodTracker,
     ) {
-        let (method_id, start, size) = (method.method_id, method.start, method.size);
+        let method_id = method.method_id;
+        let start = method.start;
+        let size = method.size;
         let before = self.last.remove(&writer);
         match (origin, event) {
             (_, id::METHOD_LOAD_VERBOSE) => {
@@ -119,7 +121,8 @@ impl IlMaps {
             return;
         }
         self.entries += read.entries.len();
-        let (of, map) = (read.method_id, IlMap::new(read.entries));
+        let of = read.method_id;
+        let map = IlMap::new(read.entries);
         match before {
             _ if event == id::IL_TO_NATIVE_MAP_DC_END => {
                 let map = Last::Map { method_id: of, map };

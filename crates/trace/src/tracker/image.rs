@@ -180,7 +180,8 @@ impl ImageTracker {
 
     /// Joins images with the data of the merge step; call it once after all events.
     pub fn finish(&mut self) {
-        let (mut first, mut first_il) = (FxHashMap::default(), FxHashMap::default());
+        let mut first = FxHashMap::default();
+        let mut first_il = FxHashMap::default();
         let earliest = |into: &mut FxHashMap<u32, (i64, Arc<Pdb>)>,
                         from: &FxHashMap<EventPlace, Arc<Pdb>>| {
             for (place, pdb) in from {

@@ -154,7 +154,8 @@ impl MethodTracker {
         address: u64,
         is_meant: impl Fn(&Method) -> bool,
     ) -> Option<usize> {
-        let (methods, reach) = (self.methods.get(&pid)?, self.reach.get(&pid)?);
+        let methods = self.methods.get(&pid)?;
+        let reach = self.reach.get(&pid)?;
         let behind = methods.partition_point(|m| m.start <= address);
         let candidates = methods
             .get(..behind)?

@@ -47,7 +47,8 @@ impl RuntimeModuleTracker {
         let events = self.0.get(&(pid, module_id))?;
         let own = events.iter().filter(|event| is_of(event.time));
         // The event with the symbol file is the most complete one.
-        let (mut with_pdb, mut any) = (own.clone().filter(|event| event.pdb.is_some()), own);
+        let mut with_pdb = own.clone().filter(|event| event.pdb.is_some());
+        let mut any = own;
         with_pdb.next().or_else(|| any.next()).or_else(|| {
             let first = events.first()?;
             events

@@ -70,6 +70,7 @@ impl StackTree {
         {
             return StackId(*node);
         }
+        // From the outermost frame inward: stacks with the same callers share nodes.
         let node = frames
             .iter()
             .rev()

@@ -116,7 +116,8 @@ impl ThreadTracker {
     pub(crate) fn derive(&mut self, tid: u32, lives: &[Life]) {
         let spans = self.spans.entry(tid).or_default();
         for life in lives {
-            let (first, last) = (life.first, life.last);
+            let first = life.first;
+            let last = life.last;
             let meets = |span: &&mut Span| {
                 let grace = self.grace;
                 span.begin.saturating_sub(grace) <= last && first <= span.end.saturating_add(grace)

@@ -13,7 +13,7 @@ use etwkit_question::{
 };
 use etwkit_sql::Session;
 use etwkit_terminal::style::Role;
-use etwkit_terminal::{Align, Exit};
+use etwkit_terminal::{Align, Exit, TableLine};
 
 use super::args::{Common, ProcessOutput};
 use super::columns::Columns;
@@ -35,6 +35,42 @@ pub(super) struct Asking<'a> {
     pub(super) request: &'a dyn AnyRequest,
 }
 
+/// The answers of extracts, as far as the lines about all of them need these.
+#[derive(Default)]
+struct Gathered {
+    /// Number of rows.
+    rows: usize,
+    /// Answers that are printed when all are there.
+    kept: Vec<Answered<Answer>>,
+    sums: Vec<Sums>,
+    sets: Sets,
+    fails: Option<bool>,
+    /// Format of lines about all extracts together: the format of the first extract.
+    text: Option<Text>,
+}
+
+impl Gathered {
+    fn add(&mut self, answer: &Answer) {
+        self.rows += answer.len();
+        self.sums.push(answer.sums.clone());
+        self.fails = self.fails.max(answer.fails);
+        for (name, items) in &answer.sets {
+            let all = self.sets.entry(name).or_default();
+            all.extend(items.iter().cloned());
+        }
+    }
+
+    /// Adds the sizes of sets as the last sums.
+    fn count_sets(&mut self) {
+        if self.sets.is_empty() {
+            return;
+        }
+        let sizes = self.sets.iter();
+        let sizes = sizes.map(|(name, items)| (*name, items.len() as i64));
+        self.sums.push(sizes.collect());
+    }
+}
+
 /// Queries all extracts, and writes each answer as soon as the previous ones are written. A CSV
 /// file, and one list over all extracts, are written at the end. Also returns the extracts that
 /// could be queried.
@@ -44,86 +80,112 @@ pub(super) fn answered(
     question: impl Fn(&Session) -> etwkit_question::Result<Answer> + Sync,
 ) -> anyhow::Result<(Exit, Vec<PathBuf>)> {
     let (common, request) = (asking.common, asking.request);
-    let (mut rows, mut kept, mut sums, mut first) = (0, Vec::new(), Vec::new(), None);
-    let (mut sets, mut together, mut fails) = (Sets::new(), None, None);
+    // A CSV file, a merged list and a comparison need the answers of all extracts.
+    let needs_all = common.has_one_file() || asking.merge.is_some() || request.compares();
+    let mut gathered = Gathered::default();
     let asked = ask_each(common, asking.command, printer, question, |printer, one| {
         one.answer.notes.iter().for_each(|note| printer.note(note));
-        rows += one.answer.len();
-        sums.push(one.answer.sums.clone());
-        fails = fails.max(one.answer.fails);
-        one.answer
-            .sets
-            .iter()
-            .for_each(|(name, of)| sets.entry(name).or_default().extend(of.iter().cloned()));
-        // Lines about all extracts together use the format of the first extract.
-        first.get_or_insert_with(|| common.text(asking.processes, &one.info));
-        // A CSV file, a merged list and a comparison need the answers of all extracts, so these are
-        // kept.
-        if common.has_one_file() || asking.merge.is_some() || request.compares() {
-            kept.push(one);
+        gathered.add(&one.answer);
+        gathered
+            .text
+            .get_or_insert_with(|| common.text(asking.processes, &one.info));
+        if needs_all {
+            gathered.kept.push(one);
             return Ok(());
         }
         print_one(asking, printer, &one)
     })?;
-    if request.compares() {
-        let mut all: Vec<_> = kept
-            .iter_mut()
-            .map(|one| (&one.info, &mut one.answer))
-            .collect();
-        together = request.across(&mut all)?;
-        rows = kept.iter().map(|one| one.answer.len()).sum();
-        if !common.has_one_file() && asking.merge.is_none() {
-            kept.iter()
-                .try_for_each(|one| print_one(asking, printer, one))?;
+    let comparison = compare(asking, &mut gathered, printer)?;
+    if asking.merge.is_some() {
+        check_together(asking, &gathered.kept)?;
+    }
+    print_kept(asking, &mut gathered, printer)?;
+    for note in request.notes(&gathered.sums) {
+        printer.note(&note);
+    }
+    gathered.count_sets();
+    if common.is_text() {
+        if let Some(comparison) = comparison {
+            print_comparison(asking, &comparison, gathered.text, printer)?;
+        }
+        if let Some(text) = gathered.text {
+            let lines = &mut Lines::new(common, printer);
+            written(&text, None, &request.overall(&gathered.sums), lines)?;
         }
     }
-    if asking.merge.is_some() {
-        let all: Vec<(&str, &Sums)> = kept
-            .iter()
-            .map(|one| (one.info.file_name.as_str(), &one.answer.sums))
-            .collect();
-        request.check_together(&all)?;
+    Ok((verdict(gathered.fails, gathered.rows), asked))
+}
+
+/// Compares the answers of all extracts, if the question does, and prints the answers themselves.
+fn compare(
+    asking: &Asking<'_>,
+    gathered: &mut Gathered,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Option<Answer>> {
+    if !asking.request.compares() {
+        return Ok(None);
     }
-    let is_text = common.is_text();
+    let mut all: Vec<_> = gathered
+        .kept
+        .iter_mut()
+        .map(|one| (&one.info, &mut one.answer))
+        .collect();
+    let comparison = asking.request.across(&mut all)?;
+    // Answers are adjusted to each other, and may have fewer rows then.
+    gathered.rows = gathered.kept.iter().map(|one| one.answer.len()).sum();
+    if !asking.common.has_one_file() && asking.merge.is_none() {
+        for one in &gathered.kept {
+            print_one(asking, printer, one)?;
+        }
+    }
+    Ok(comparison)
+}
+
+/// Checks that the rows of these answers can be one list.
+fn check_together(asking: &Asking<'_>, kept: &[Answered<Answer>]) -> anyhow::Result<()> {
+    let all: Vec<(&str, &Sums)> = kept
+        .iter()
+        .map(|one| (one.info.file_name.as_str(), &one.answer.sums))
+        .collect();
+    Ok(asking.request.check_together(&all)?)
+}
+
+/// Prints one list over all extracts, or their rows for machines.
+fn print_kept(
+    asking: &Asking<'_>,
+    gathered: &mut Gathered,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<()> {
+    let common = asking.common;
+    let kept = std::mem::take(&mut gathered.kept);
     let joins = kept.iter().any(|one| one.answer.joins_extracts());
     // Rows for machines name their trace themselves, so without text only combined rows need one
     // list.
-    if let Some(top) = asking.merge.filter(|_| is_text || joins) {
+    if let Some(top) = asking.merge.filter(|_| common.is_text() || joins) {
         let listed = print_merged(asking, kept, top, printer)?;
-        rows = if joins { listed } else { rows };
+        if joins {
+            gathered.rows = listed;
+        }
     } else if common.has_one_file() || asking.merge.is_some() {
-        machine_with_header(
-            common,
-            printer,
-            asking.fields,
-            kept.iter().flat_map(records),
-        )?;
+        let rows = kept.iter().flat_map(records);
+        machine_with_header(common, printer, asking.fields, rows)?;
     }
-    request
-        .notes(&sums)
-        .iter()
-        .for_each(|note| printer.note(note));
-    if !sets.is_empty() {
-        sums.push(
-            sets.iter()
-                .map(|(name, of)| (*name, of.len() as i64))
-                .collect(),
-        );
+    Ok(())
+}
+
+fn print_comparison(
+    asking: &Asking<'_>,
+    comparison: &Answer,
+    text: Option<Text>,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<()> {
+    let info = TraceInfo::default();
+    let text = text.unwrap_or_else(|| asking.common.text(asking.processes, &info));
+    let lines = &mut Lines::new(asking.common, printer);
+    for part in &comparison.parts {
+        print_part(asking.common, (&text, &info), part, lines)?;
     }
-    if let Some(answer) = together.filter(|_| is_text) {
-        let info = TraceInfo::default();
-        let text = first.unwrap_or_else(|| common.text(asking.processes, &info));
-        let lines = &mut Lines::new(common, printer);
-        answer
-            .parts
-            .iter()
-            .try_for_each(|part| print_part(common, (&text, &info), part, lines))?;
-    }
-    if let Some(text) = first.filter(|_| is_text) {
-        let lines = &mut Lines::new(common, printer);
-        written(&text, None, &request.overall(&sums), lines)?;
-    }
-    Ok((verdict(fails, rows), asked))
+    Ok(())
 }
 
 /// Returns the exit code for scripts: with --fail-on by its condition, otherwise by the presence of
@@ -345,6 +407,7 @@ fn written(
 }
 
 /// Format of a table.
+#[derive(Clone, Copy)]
 struct How<'a> {
     traces: Traces<'a>,
     shows: Shows,
@@ -356,13 +419,14 @@ fn print_table(
     common: &Common,
     text: &Text,
     table: &dyn Table,
-    How {
+    how: How<'_>,
+    lines: &mut Lines<'_, '_>,
+) -> anyhow::Result<()> {
+    let How {
         traces,
         shows,
         chosen,
-    }: How<'_>,
-    lines: &mut Lines<'_, '_>,
-) -> anyhow::Result<()> {
+    } = how;
     if shows == Shows::Sums && table.columns().is_empty() {
         return Ok(());
     }
@@ -371,12 +435,10 @@ fn print_table(
         .filter(|_| shows.has_rows() && table.ranked() == Ranked::Rows);
     let shown = Shown::of(table, most);
     // One table, so that columns of all groups have one width.
-    let columns = columns(common, text, table, (traces, chosen))?;
-    let mut columns = if shows == Shows::Untitled {
-        columns.untitled()
-    } else {
-        columns
-    };
+    let mut columns = columns(common, text, table, (traces, chosen))?;
+    if shows == Shows::Untitled {
+        columns = columns.untitled();
+    }
     // Columns that the user has chosen are never dropped, and ETWAnalyzer's format does not depend
     // on the width of the screen.
     let may_fit = shows == Shows::Rows && chosen.is_none() && !common.is_etwanalyzer();
@@ -384,46 +446,31 @@ fn print_table(
     let left_out = screen.map_or_else(Vec::new, |width| columns.fit(width, shown.rows()));
     let printed = columns.lines(shown.rows());
     let mut printed = printed.iter();
-    let titles = printed.next().filter(|_| shows == Shows::Rows);
-    titles.map_or(Ok(()), |titles| lines.line_as(titles.role, &titles.text))?;
+    if let Some(titles) = printed.next().filter(|_| shows == Shows::Rows) {
+        lines.line_as(titles.role, &titles.text)?;
+    }
     if shows == Shows::Sums {
         return Ok(());
     }
-    for (group, rows) in shown.groups.iter().enumerate() {
+    for (number, group) in shown.groups.iter().enumerate() {
         if matches!(traces, Traces::One(_)) {
-            written(text, traces.all(), table.heading(group).as_slice(), lines)?;
-            written(text, traces.all(), &table.subheading(group), lines)?;
+            let trace = traces.all();
+            written(text, trace, table.heading(number).as_slice(), lines)?;
+            written(text, trace, &table.subheading(number), lines)?;
         }
-        for (row, line) in rows
-            .shown
-            .iter()
-            .copied()
-            .zip(printed.by_ref())
-            .filter(|_| shows.has_rows())
-        {
-            written(text, traces.of(row), &table.above(row), lines)?;
-            match table.indent() {
-                "" if table.is_alarming(row) && !common.is_etwanalyzer() => {
-                    lines.line_as(Role::Warning, &line.text)?;
-                }
-                "" => lines.line_as(line.role, &line.text)?,
-                indent => lines.line(&format!("{indent}{line}"))?,
+        for (row, line) in group.shown.iter().copied().zip(printed.by_ref()) {
+            if shows.has_rows() {
+                print_row(common, text, table, (traces.of(row), row, line), lines)?;
             }
-            written(text, traces.of(row), &table.below(row), lines)?;
         }
-        if rows.more > 0 && shown.groups.len() > 1 {
-            lines.line(&format!(
-                "{}  … {} more",
-                table.indent(),
-                text.int(count(rows.more))
-            ))?;
+        if group.more > 0 && shown.groups.len() > 1 {
+            let more = text.int(count(group.more));
+            lines.line(&format!("{}  … {more} more", table.indent()))?;
         }
     }
     if shown.more() > 0 {
-        lines.line(&format!(
-            "… {} more (--top 0 shows all)",
-            text.int(count(shown.more()))
-        ))?;
+        let more = text.int(count(shown.more()));
+        lines.line(&format!("… {more} more (--top 0 shows all)"))?;
     }
     if !left_out.is_empty() {
         let names = left_out.join(";+");
@@ -433,6 +480,25 @@ fn print_table(
         ))?;
     }
     Ok(())
+}
+
+/// Prints a row of a trace, with the lines above and below it.
+fn print_row(
+    common: &Common,
+    text: &Text,
+    table: &dyn Table,
+    (trace, row, line): (Option<&TraceInfo>, usize, &TableLine),
+    lines: &mut Lines<'_, '_>,
+) -> anyhow::Result<()> {
+    written(text, trace, &table.above(row), lines)?;
+    match table.indent() {
+        "" if table.is_alarming(row) && !common.is_etwanalyzer() => {
+            lines.line_as(Role::Warning, &line.text)?;
+        }
+        "" => lines.line_as(line.role, &line.text)?,
+        indent => lines.line(&format!("{indent}{line}"))?,
+    }
+    written(text, trace, &table.below(row), lines)
 }
 
 fn count(rows: usize) -> i64 {
@@ -593,19 +659,7 @@ fn columns<'a>(
         }
         let is_shown =
             is_shown && is_in_style && (format != Format::CommandLine || text.command_lines);
-        let title = match &title {
-            Heading::Words(words) if text.has_seconds() && is_moment(table, at, format) => {
-                format!("{words} s")
-            }
-            Heading::Words(words) => text.title(words, format),
-            Heading::Time if text.has_seconds() => format!("Time {}", text.times.title()),
-            Heading::Time => text.times.title(),
-            Heading::Line(line) => text.line(line),
-            Heading::TimeIn(words, format) => {
-                let times = format.map_or(text.times, |format| text.times.with_format(format));
-                format!("{words} {}", times.title())
-            }
-        };
+        let title = title_of(&title, text, format, || is_moment(table, at, format));
         let align = if format.is_number() {
             Align::Right
         } else {
@@ -624,6 +678,21 @@ fn columns<'a>(
     }
     columns.choose(chosen)?;
     Ok(columns)
+}
+
+/// Returns the title of a column for people.
+fn title_of(title: &Heading, text: &Text, format: Format, is_moment: impl Fn() -> bool) -> String {
+    match title {
+        Heading::Words(words) if text.has_seconds() && is_moment() => format!("{words} s"),
+        Heading::Words(words) => text.title(words, format),
+        Heading::Time if text.has_seconds() => format!("Time {}", text.times.title()),
+        Heading::Time => text.times.title(),
+        Heading::Line(line) => text.line(line),
+        Heading::TimeIn(words, format) => {
+            let times = format.map_or(text.times, |format| text.times.with_format(format));
+            format!("{words} {}", times.title())
+        }
+    }
 }
 
 /// True if the cells of a column are times in the chosen format.

@@ -9,7 +9,9 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Id};
 pub(super) use etwkit_engine::question;
 use etwkit_engine::{DiskFiles, ask_names, questions};
 use etwkit_question::nothing::Chosen;
-use etwkit_question::{AnyQuestion, AnyRequest, Opt, Tagging, Values, request_schema, row_schema};
+use etwkit_question::{
+    Answer, AnyQuestion, AnyRequest, Opt, Tagging, Values, request_schema, row_schema,
+};
 use etwkit_sql::Session;
 use etwkit_terminal::Exit;
 use serde_json::json;
@@ -203,12 +205,7 @@ pub(super) fn run_as(
     }
     request.read_files(&DiskFiles)?;
     if args.common.show_sql {
-        let sql = request.show_sql();
-        let sql = match args.common.dialect {
-            Some(engine) => of_declared_question(engine, args.question, &sql)?,
-            None => sql,
-        };
-        return show_sql(printer, &sql);
+        return show_sql(printer, &sql_of(args, &*request)?);
     }
     let asking = cells::Asking {
         common: &args.common,
@@ -219,47 +216,83 @@ pub(super) fn run_as(
         request: &*request,
     };
     if let Some(answer) = ask_names(&*request, &args.common.extracts)? {
-        ensure!(
-            args.common.chosen_by.condition.is_none(),
-            "--where chooses among extracts, and this question reads names of files alone"
-        );
-        let exit = cells::answered_to_names(&asking, printer, answer)?;
-        args.copy
-            .iter()
-            .try_for_each(|copy| copy.run(&args.common, printer))?;
-        return Ok(exit);
+        return answered_to_names(args, &asking, printer, answer);
     }
     prepare(args, &*request, printer)?;
-    let answer = |session: &Session| {
-        let answer = if args.common.is_text() {
-            request.answer_for_people(session)
-        } else {
-            request.answer(session)
-        };
-        // ETWAnalyzer has the largest at the end.
-        answer.map(|answer| {
-            if args.common.is_etwanalyzer() {
-                answer.largest_first(false)
-            } else {
-                answer
-            }
-        })
-    };
+    let answer = |session: &Session| answer_of(&args.common, &*request, session);
     let (exit, asked) = if request.is_of_all() {
         cells::answered_together(&asking, printer, answer)?
     } else {
         cells::answered(&asking, printer, answer)?
     };
     if exit == Exit::Nothing && !asked.is_empty() {
-        let chosen = Chosen::of(args.question, &args.values);
-        let nothing = request.nothing_found().filter(|_| chosen.is_empty());
-        match nothing {
-            Some(_) if args.common.is_text() && !merge => {}
-            Some(found) if merge => nothing_together(args, found, asked.len(), printer)?,
-            _ => explain(args, &chosen, &asked, printer)?,
-        }
+        say_why_nothing(args, &*request, merge, &asked, printer)?;
     }
     Ok(exit)
+}
+
+/// Returns the SQL of a request, in the dialect of another engine if one is chosen.
+fn sql_of(args: &Declared, request: &dyn AnyRequest) -> anyhow::Result<String> {
+    let sql = request.show_sql();
+    Ok(match args.common.dialect {
+        Some(engine) => of_declared_question(engine, args.question, &sql)?,
+        None => sql,
+    })
+}
+
+/// Prints the answer about names of recordings, and copies these if that is requested.
+fn answered_to_names(
+    args: &Declared,
+    asking: &cells::Asking<'_>,
+    printer: &mut Printer<'_>,
+    answer: Answer,
+) -> anyhow::Result<Exit> {
+    ensure!(
+        args.common.chosen_by.condition.is_none(),
+        "--where chooses among extracts, and this question reads names of files alone"
+    );
+    let exit = cells::answered_to_names(asking, printer, answer)?;
+    if let Some(copy) = &args.copy {
+        copy.run(&args.common, printer)?;
+    }
+    Ok(exit)
+}
+
+/// Asks an extract for the answer, in the order in which it is printed.
+fn answer_of(
+    common: &Common,
+    request: &dyn AnyRequest,
+    session: &Session,
+) -> etwkit_question::Result<Answer> {
+    let answer = if common.is_text() {
+        request.answer_for_people(session)?
+    } else {
+        request.answer(session)?
+    };
+    // ETWAnalyzer has the largest at the end.
+    Ok(if common.is_etwanalyzer() {
+        answer.largest_first(false)
+    } else {
+        answer
+    })
+}
+
+/// Prints the reason for an answer without rows.
+fn say_why_nothing(
+    args: &Declared,
+    request: &dyn AnyRequest,
+    merge: bool,
+    asked: &[PathBuf],
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<()> {
+    let chosen = Chosen::of(args.question, &args.values);
+    let nothing = request.nothing_found().filter(|_| chosen.is_empty());
+    match nothing {
+        // The text of the answer says it already.
+        Some(_) if args.common.is_text() && !merge => Ok(()),
+        Some(found) if merge => nothing_together(args, found, asked.len(), printer),
+        _ => explain(args, &chosen, asked, printer),
+    }
 }
 
 /// Checks that options which need one table are not given for several.

@@ -66,26 +66,7 @@ pub(super) fn ask_each<A: Send>(
             printer.add_gaps(asked.gaps);
             same.see(&asked.name, asked.hash.as_deref(), printer.notes());
             let name = asked.name;
-            let answer =
-                asked
-                    .answer
-                    .map_err(anyhow::Error::from)
-                    .and_then(|(mut info, answer)| {
-                        // Two recordings with one name are distinguished by their paths; rows for machines
-                        // have a column for this.
-                        if info.of_several
-                            && common.is_text()
-                            && !names.insert(info.file_name.clone())
-                        {
-                            name.clone_into(&mut info.file_name);
-                        }
-                        match answer {
-                            Err(error) if !error.is_nothing() => {
-                                Err(anyhow::Error::new(error).context(name.clone()))
-                            }
-                            answer => Ok((info, answer)),
-                        }
-                    });
+            let answer = named(common, &name, asked.answer, &mut names);
             if let Ok((info, _)) = &answer {
                 parts.see(&name, info);
             }
@@ -108,6 +89,28 @@ pub(super) fn ask_each<A: Send>(
     parts.notes().iter().for_each(|note| printer.note(note));
     note_unread(failed, extracts.len(), printer);
     Ok(answered)
+}
+
+/// Returns the answer of an extract with its trace. An error of the question becomes one of the
+/// extract, unless it says that there is nothing to answer.
+fn named<A>(
+    common: &Common,
+    name: &str,
+    answer: Result<(TraceInfo, etwkit_question::Result<A>), etwkit_engine::Error>,
+    names: &mut HashSet<String>,
+) -> anyhow::Result<(TraceInfo, etwkit_question::Result<A>)> {
+    let (mut info, answer) = answer?;
+    // Two recordings with one name are distinguished by their paths; rows for machines have a
+    // column for this.
+    if info.of_several && common.is_text() && !names.insert(info.file_name.clone()) {
+        name.clone_into(&mut info.file_name);
+    }
+    match answer {
+        Err(error) if !error.is_nothing() => {
+            Err(anyhow::Error::new(error).context(name.to_owned()))
+        }
+        answer => Ok((info, answer)),
+    }
 }
 
 /// Returns `true` if an error is about one extract, so that the others can still answer. A wrong
@@ -263,18 +266,7 @@ pub(super) fn machine_with_header<'r>(
             return foreign_csv(common, style, path, printer, rows).map(|()| true);
         }
         if is_stdout(path) {
-            let mut text = Vec::new();
-            let writer = csv::Writer::from_writer(&mut text);
-            csv_rows(writer, common.csv_for_excel, fields, rows)?;
-            let text = String::from_utf8_lossy(&text).into_owned();
-            // A terminal gets no control characters out of a trace.
-            let is_terminal = printer.width().is_some();
-            if is_terminal {
-                printer.block(&text)
-            } else {
-                printer.raw(&text)
-            }?;
-            return Ok(true);
+            return csv_on_stdout(common, printer, fields, rows).map(|()| true);
         }
         let written = csv_file(common, path, fields, rows)?;
         printer.wrote(written, path)?;
@@ -309,6 +301,26 @@ fn foreign_csv<'r>(
         "CSV export was successful. File is: {}",
         whole.display()
     ))?)
+}
+
+fn csv_on_stdout<'r>(
+    common: &Common,
+    printer: &mut Printer<'_>,
+    fields: &[Field],
+    rows: impl Iterator<Item = (&'r TraceInfo, Record)>,
+) -> anyhow::Result<()> {
+    let mut text = Vec::new();
+    let writer = csv::Writer::from_writer(&mut text);
+    csv_rows(writer, common.csv_for_excel, fields, rows)?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    // A terminal gets no control characters out of a trace.
+    let is_terminal = printer.width().is_some();
+    if is_terminal {
+        printer.block(&text)
+    } else {
+        printer.raw(&text)
+    }?;
+    Ok(())
 }
 
 fn csv_file<'r>(
@@ -388,18 +400,6 @@ pub(super) struct Lines<'p, 'w> {
 
 impl<'p, 'w> Lines<'p, 'w> {
     pub(super) fn new(common: &Common, printer: &'p mut Printer<'w>) -> Self {
-        // COLUMNS takes precedence, so that lines can also be cut without a terminal.
-        let width = || {
-            let columns = std::env::var("COLUMNS")
-                .ok()
-                .and_then(|columns| columns.parse().ok())
-                .filter(|columns| *columns > 0);
-            columns.or_else(|| {
-                console::Term::stdout()
-                    .size_checked()
-                    .map(|(_, width)| usize::from(width))
-            })
-        };
         Self {
             width: if common.clip { width() } else { None },
             printer,
@@ -454,6 +454,17 @@ impl<'p, 'w> Lines<'p, 'w> {
         };
         Ok(self.printer.file(&clipped(name, self.width))?)
     }
+}
+
+/// Returns the width at which lines are cut. COLUMNS takes precedence, so that lines can also be cut
+/// without a terminal.
+fn width() -> Option<usize> {
+    let columns = std::env::var("COLUMNS").ok();
+    let columns = columns.and_then(|columns| columns.parse().ok());
+    columns.filter(|columns| *columns > 0).or_else(|| {
+        let size = console::Term::stdout().size_checked();
+        size.map(|(_, width)| usize::from(width))
+    })
 }
 
 /// Returns the line, or its first characters followed by `...` if it is too long.

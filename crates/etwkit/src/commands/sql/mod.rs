@@ -7,6 +7,7 @@ mod schema;
 mod setup;
 mod unrecorded;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -35,18 +36,7 @@ pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     let (question, extracts) = question::read(args)?;
     let format = args.form();
     check(args, format, printer)?;
-    let extracts: Vec<PathBuf> = extracts.iter().map(PathBuf::from).collect();
-    let extracts = named(&extracts, Wanted::Answers, false)?;
-    let extracts = args.chosen_by.choose(extracts, printer)?;
-    let asking = Asking {
-        resources: args.resources(),
-        ..printer.context().asking
-    };
-    printer.ask_with(asking);
-    let mut extracts = unpacked(extracts.into(), printer)?.into_owned();
-    if args.keep_going {
-        extracts = readable(extracts, printer)?;
-    }
+    let extracts = readable_extracts(args, extracts, printer)?;
     let sets = args
         .tags
         .are_given()
@@ -81,6 +71,28 @@ pub(crate) fn run(args: &SqlArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     } else {
         Exit::Nothing
     })
+}
+
+/// Returns the extracts to query, after traces have become extracts. With `--keep-going` these are
+/// the ones that can be read.
+fn readable_extracts(
+    args: &SqlArgs,
+    given: &[OsString],
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Vec<PathBuf>> {
+    let given: Vec<PathBuf> = given.iter().map(PathBuf::from).collect();
+    let extracts = named(&given, Wanted::Answers, false)?;
+    let extracts = args.chosen_by.choose(extracts, printer)?;
+    let asking = Asking {
+        resources: args.resources(),
+        ..printer.context().asking
+    };
+    printer.ask_with(asking);
+    let extracts = unpacked(extracts.into(), printer)?.into_owned();
+    if args.keep_going {
+        return readable(extracts, printer);
+    }
+    Ok(extracts)
 }
 
 /// Rejects output that cannot be written, before anything is computed for it.

@@ -235,7 +235,8 @@ impl Question {
             several => format!(" of all {several} extracts together"),
         };
         Ok((all > rows).then(|| {
-            let (rows, all) = (grouped(rows as u64), grouped(all as u64));
+            let rows = grouped(rows as u64);
+            let all = grouped(all as u64);
             format!(
                 "{rows} of {all} rows{extracts}; --param top={} shows all",
                 all.replace(',', "")

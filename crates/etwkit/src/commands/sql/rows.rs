@@ -59,7 +59,8 @@ impl Rows {
             // Several columns can have one name. In an object readers keep only one member of a
             // name, so the others get numbers. A number can be taken, too: a column may be called
             // so from the start.
-            let (mut name, mut number) = (field.name().clone(), 2);
+            let mut name = field.name().clone();
+            let mut number = 2;
             while columns.iter().any(|column| column.name == name) {
                 name = format!("{}_{number}", field.name());
                 number += 1;

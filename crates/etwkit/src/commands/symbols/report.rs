@@ -36,44 +36,10 @@ pub(super) fn text(
             && !file.tried.is_empty()
             && file.tried.iter().all(|attempt| servers.contains(&attempt))
     };
-    let looked_for = |file: &NamedFile| {
-        let from = match file.source_and_faults() {
-            Some(source) => source + &lines_of(file, numbers),
-            None => reason(file, &servers),
-        };
-        let (addresses, named) = (
-            numbers.grouped(file.addresses as u64),
-            numbers.grouped(file.named as u64),
-        );
-        let identity = file
-            .identity
-            .as_ref()
-            .map_or_else(String::new, ToString::to_string);
-        let by = file
-            .image_source
-            .as_ref()
-            .map_or_else(String::new, |image| format!("; named by {image}"));
-        [
-            file.module.clone(),
-            identity,
-            addresses,
-            named,
-            format!("{from}{by}"),
-        ]
-    };
-    let not_known = |file: &UnknownFile| {
-        let addresses = numbers.grouped(file.addresses as u64);
-        [
-            file.module.clone(),
-            String::new(),
-            addresses,
-            "0".to_owned(),
-            file.reason(),
-        ]
-    };
     let files = naming.files.iter().filter(|file| !is_only_there(file));
-    let rows = files.map(looked_for);
-    let rows = rows.chain(naming.unknown.iter().take(MAX_UNKNOWN).map(not_known));
+    let rows = files.map(|file| row_of_file(file, &servers, numbers));
+    let unknown = naming.unknown.iter().take(MAX_UNKNOWN);
+    let rows = rows.chain(unknown.map(|file| row_of_unknown(file, numbers)));
     let rows: Vec<[String; 5]> = rows.collect();
     if !rows.is_empty() {
         printer.table(&Table::of(
@@ -102,6 +68,35 @@ pub(super) fn text(
         ))?;
     }
     Ok(())
+}
+
+/// Returns the row of a symbol file that was looked for.
+fn row_of_file(file: &NamedFile, servers: &[&Attempt], numbers: Numbers) -> [String; 5] {
+    let from = match file.source_and_faults() {
+        Some(source) => source + &lines_of(file, numbers),
+        None => reason(file, servers),
+    };
+    let identity = file.identity.as_ref();
+    let image = file.image_source.as_ref();
+    let by = image.map_or_else(String::new, |image| format!("; named by {image}"));
+    [
+        file.module.clone(),
+        identity.map_or_else(String::new, ToString::to_string),
+        numbers.grouped(file.addresses as u64),
+        numbers.grouped(file.named as u64),
+        format!("{from}{by}"),
+    ]
+}
+
+/// Returns the row of a module whose symbol file is not known.
+fn row_of_unknown(file: &UnknownFile, numbers: Numbers) -> [String; 5] {
+    [
+        file.module.clone(),
+        String::new(),
+        numbers.grouped(file.addresses as u64),
+        "0".to_owned(),
+        file.reason(),
+    ]
 }
 
 /// Returns the failed attempts at servers that did not answer, each once. They are the same for

@@ -211,7 +211,8 @@ impl Reader<'_> {
             self.warn(column.at, format!("{wrong}: it counts as 0"));
             None
         });
-        let (guid, name) = (text("Guid").to_owned(), text("Name").to_owned());
+        let guid = text("Guid").to_owned();
+        let name = text("Name").to_owned();
         let has_name = !guid.is_empty() || !name.is_empty();
         if !has_name {
             let text = format!(

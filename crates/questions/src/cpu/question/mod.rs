@@ -232,7 +232,8 @@ impl Question for CpuQuestion {
                 .filter(|numbers| source_of(numbers) == Some(of))
                 .count()
         };
-        let (sampled, switched) = (count(CpuSource::Samples), count(CpuSource::ContextSwitches));
+        let sampled = count(CpuSource::Samples);
+        let switched = count(CpuSource::ContextSwitches);
         let is_several = all.len() > 1 || self.is_merged;
         if self.asks_trees() || !is_several || !self.shows_sums() {
             return Vec::new();

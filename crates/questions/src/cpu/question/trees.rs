@@ -153,7 +153,8 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
         .filter(|_| question.metric == Metric::Cpu);
     let asked = Asked::new(question, source, CpuTotal::default());
     let shown = |tree: TreeGroup| {
-        let (heading, branches) = (heading(question, &tree), branches(&tree.rows));
+        let heading = heading(question, &tree);
+        let branches = branches(&tree.rows);
         let node = |(row, branch)| Shown {
             row,
             branch,

@@ -52,7 +52,8 @@ impl Boxes {
         if self.levels.len() <= level {
             self.levels.resize_with(level.saturating_add(1), Vec::new);
         }
-        let (grain_ns, several) = (self.grain_ns, self.several);
+        let grain_ns = self.grain_ns;
+        let several = self.several;
         let Some(row) = self.levels.get_mut(level) else {
             return;
         };

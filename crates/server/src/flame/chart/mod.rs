@@ -91,8 +91,10 @@ fn read(
 ) -> Result<(u64, u64)> {
     let mut samples = statements.samples(session)?;
     let mut offs = statements.offs(session)?;
-    let (mut sample, mut off) = (samples.next().transpose()?, offs.next().transpose()?);
-    let (mut sample_count, mut off_count) = (0_u64, 0_u64);
+    let mut sample = samples.next().transpose()?;
+    let mut off = offs.next().transpose()?;
+    let mut sample_count = 0_u64;
+    let mut off_count = 0_u64;
     loop {
         match (sample, off) {
             (Some(first), later) if later.is_none_or(|off| first.at_ns <= off.from_ns) => {
@@ -112,7 +114,9 @@ fn read(
 
 /// Returns the boxes as columns, with the texts that they use.
 fn sent(range: Range, boxes: &Boxes, names: &Names<'_>) -> FlameChartAnswer {
-    let (mut places, mut texts, mut kinds) = (HashMap::new(), Vec::new(), Vec::new());
+    let mut places = HashMap::new();
+    let mut texts = Vec::new();
+    let mut kinds = Vec::new();
     let mut place = |name: u32| {
         *places.entry(name).or_insert_with(|| {
             let (text, kind) = names.named(name);

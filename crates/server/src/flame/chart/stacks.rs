@@ -189,7 +189,8 @@ impl<'c, 'f> Stacks<'c, 'f> {
     /// that both have.
     fn read(&mut self, stack: i32) -> usize {
         self.next.clear();
-        let (mut next, mut level) = (Some(stack), self.path.len());
+        let mut next = Some(stack);
+        let mut level = self.path.len();
         for _ in 0..MOST_NODES {
             let Some(node) = next else {
                 return 0;

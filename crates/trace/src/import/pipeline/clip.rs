@@ -103,7 +103,8 @@ type Lengths = (Option<i64>, Option<i64>);
 fn lengths(row: &ContextSwitch, range: Range) -> Option<Lengths> {
     // All points in time are clipped before lengths are computed, so that waits, ready times and
     // runs of a thread add up to the length of the range.
-    let (out, into) = (range.clip(row.last_out_ns?), range.clip(row.in_ns?));
+    let out = range.clip(row.last_out_ns?);
+    let into = range.clip(row.in_ns?);
     let was_preempted = state_of(row).is_some_and(was_preempted);
     Some(wait_and_ready(
         out,

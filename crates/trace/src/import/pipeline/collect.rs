@@ -288,7 +288,8 @@ pub(crate) fn collect(
         events: 0,
     };
     let mut interrupted = false;
-    let (seen, mut visited) = (Arc::clone(&ahead.seen), 0u64);
+    let seen = Arc::clone(&ahead.seen);
+    let mut visited = 0u64;
     let in_order = |event: &RawEvent<'_>| {
         c.event(event);
         visited += 1;
@@ -330,6 +331,8 @@ pub(crate) fn collect(
     let mut directory = builder.finish(session.pointer_size(), session.clock().frequency);
     directory.find_gaps(session, &pass.damage);
     let mut pids: Vec<u32> = ahead.pids.into_iter().collect();
+    // The IDs come out of a hash set, and instances are numbered in the order in which they are
+    // made.
     pids.sort_unstable();
     // Without process events these are all that is known of a process; rows still name its ID.
     pids.into_iter()

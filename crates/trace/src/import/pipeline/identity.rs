@@ -192,7 +192,8 @@ impl<'d> Identity<'d> {
         call_ns: Option<i64>,
         first: Option<i32>,
     ) -> Option<i64> {
-        let (start, first) = (start?, self.first_runs.get(&first?)?);
+        let start = start?;
+        let first = self.first_runs.get(&first?)?;
         // Events may be missing before `known_since`, and the first switch-in may be among them.
         let start_ns = (first.known_since <= start).then(|| self.clock.nanoseconds(start))?;
         Some(
@@ -289,7 +290,8 @@ impl<'d> Identity<'d> {
                 None
             };
             let ideal_cpu = self.ideal_cpus.get(&thread_key).copied().map(i32::from);
-            let (tid, process_key) = (tid as i32, key(process));
+            let tid = tid as i32;
+            let process_key = key(process);
             let row = Thread {
                 thread_key,
                 tid,

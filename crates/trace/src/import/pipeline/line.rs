@@ -254,7 +254,8 @@ impl<T: Texts> Line<T> {
     /// waiting event is an event of the process whose thread is unknown.
     #[inline]
     pub(crate) fn whose(&self, time: i64, tid: u32, pid: u32) -> StackSource {
-        let (thread, process) = (StackSource::Thread(tid), StackSource::Process(pid));
+        let thread = StackSource::Thread(tid);
+        let process = StackSource::Process(pid);
         let waits = |whose| self.waiting.contains_key(&(time, whose));
         if self.of_processes > 0 && !waits(thread) && waits(process) {
             process

@@ -106,7 +106,8 @@ impl<'d> Rows<'d> {
         rows.sort_unstable_by_key(|(ends, _)| *ends);
         rows.into_iter()
             .try_for_each(|((process, from, to), count)| {
-                let (from_frame_id, to_frame_id) = (from as i32, to as i32);
+                let from_frame_id = from as i32;
+                let to_frame_id = to as i32;
                 let row = Lbr {
                     process_key: key(process),
                     from_frame_id,

@@ -71,7 +71,8 @@ pub(crate) fn run(
         let maker = maker.map_err(|e| ImportError::Sink(e.into()))?;
         let schedule = Schedule::new(starts(session, &c.directory));
         let reach = (range, options.keep_whole);
-        let (directory, clock) = (&c.directory, session.clock());
+        let directory = &c.directory;
+        let clock = session.clock();
         let context = Context::new(
             directory,
             clock,
@@ -130,7 +131,8 @@ fn read(
     mut batches: Batches,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<(Pass, Inputs, Vec<Diagnostic>), ImportError> {
-    let (session, c) = (learned.session, learned.collected);
+    let session = learned.session;
+    let c = learned.collected;
     let clock = session.clock();
     let length = c.end.saturating_sub(clock.t0).max(1) as f64;
     let mut ticker = Ticker {

@@ -355,7 +355,8 @@ impl<'d> Stacks<'d> {
         let native = u32::try_from(address.checked_sub(method.start)?).ok()?;
         let at = |native| map.il_offset(native).map(u32::cast_signed);
         // In front of the first instruction there was no call: the thread was interrupted at it.
-        let (here, call) = (at(native), at(native.saturating_sub(1)));
+        let here = at(native);
+        let call = at(native.saturating_sub(1));
         let pdb = self.assemblies.symbols_of(id);
         Some(IlOffset {
             frame_id: frame as i32,
@@ -460,7 +461,8 @@ impl Epochs {
         let own = place
             .process
             .and_then(|process| self.processes.get(&process));
-        let (mut from, mut until) = (i64::MIN, i64::MAX);
+        let mut from = i64::MIN;
+        let mut until = i64::MAX;
         for times in [Some(&self.kernel), own].into_iter().flatten() {
             let at = times.partition_point(|t| *t <= place.time);
             from = times.get(at.wrapping_sub(1)).map_or(from, |t| from.max(*t));
