@@ -18,17 +18,20 @@ use etwkit_sql::time_format::{DEFAULT_DIGITS, TimeFormat, TimeWriter};
 use super::typed::{Typed, TypedFormat};
 use crate::arguments::WhereArgs;
 use crate::dialect::OtherEngine;
-use crate::options::{OUTPUT, OptionGroup};
+use crate::options::{OUTPUT, OptionGroup, SCHEMA};
 
 /// The group of options that name a file of rows.
 const FILE: &str = "file-of-rows";
+
+/// Options whose output is declared, so that no extract is read for it.
+const WITHOUT_EXTRACTS: [&str; 2] = [SCHEMA, "show_sql"];
 
 /// Inputs of a dump, and its output format.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
     /// Extracts (NAME.etwx), traces, which are extracted into a cache first, folders with both,
     /// patterns such as 'runs/**/*.etwx', or @FILE with one of these on each line
-    #[arg(value_name = "EXTRACT", required = true)]
+    #[arg(value_name = "EXTRACT", required_unless_present_any = WITHOUT_EXTRACTS)]
     pub(super) extracts: Vec<PathBuf>,
     /// The files that these stand for, after the first search.
     #[arg(skip)]

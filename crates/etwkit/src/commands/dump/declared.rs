@@ -89,6 +89,18 @@ fn command(question: &'static dyn AnyQuestion) -> Command {
     arguments(question, command)
         .about(question.sentence())
         .after_help(examples)
+        .override_usage(usage(&format!("dump {}", question.name()), question))
+}
+
+/// Returns the usage of a question as the command with that name. Options that need no extract
+/// would turn its argument into an optional one there.
+pub(super) fn usage(command: &str, question: &dyn AnyQuestion) -> String {
+    let input = if asks_names(&question.options()) {
+        "PATH"
+    } else {
+        "EXTRACT"
+    };
+    format!("etwkit {command} [OPTIONS] <{input}>...")
 }
 
 /// Returns a command with the options of a question.

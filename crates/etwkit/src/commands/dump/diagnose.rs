@@ -30,7 +30,7 @@ impl Own for Diagnose {
     }
 
     fn adjusted(command: Command) -> Command {
-        let extracts = |arg: Arg| arg.required(false).required_unless_present("explain");
+        let extracts = |arg: Arg| arg.required_unless_present("explain");
         let out = "The file of --format, which the endings .parquet and .arrows stand for, or the .zip \
                    file of --finding";
         command
