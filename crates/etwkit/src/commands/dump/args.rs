@@ -97,6 +97,9 @@ pub(crate) struct Common {
     /// Additional settings of an ETWAnalyzer line; `None` on our own command lines.
     #[arg(skip)]
     pub(crate) guest: Option<Guest>,
+    /// True if the question compares two extracts, so that it needs both and may have one twice.
+    #[arg(skip)]
+    pub(super) is_of_two: bool,
     /// Default number of rows of a ranked list in text.
     #[arg(skip)]
     pub(super) most_rows: Option<usize>,

@@ -173,6 +173,7 @@ impl Declared {
         let is_listed = has_option(&options, "top") && !values.keys().any(|name| is_cut(name));
         let mut common = Common::from_arg_matches(matches)?;
         common.most_rows = is_listed.then_some(MOST_ROWS);
+        common.is_of_two = question.is_of_two();
         // Only one command has this option.
         if matches.try_contains_id(FINDING).unwrap_or(false) {
             common.finding_file = common.out.take();

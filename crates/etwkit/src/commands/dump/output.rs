@@ -137,7 +137,9 @@ pub(super) fn ask_all<A>(
 ) -> anyhow::Result<(Option<Answered<A>>, Vec<PathBuf>)> {
     begin(common, command, printer)?;
     let mut extracts = unpacked(common.chosen(printer)?.into(), printer)?.into_owned();
-    if common.keep_going {
+    // A comparison needs both.
+    let can_do_without = !common.is_of_two;
+    if common.keep_going && can_do_without {
         extracts = readable(extracts, printer)?;
     }
     let Context { engine, asking } = printer.context();
@@ -153,7 +155,7 @@ pub(super) fn ask_all<A>(
     let (info, answer) = answer.map_err(|error| {
         let error = anyhow::Error::from(error);
         // One answer of all would leave something out without a word.
-        if extracts.len() > 1 && is_of_extract(&error) {
+        if can_do_without && extracts.len() > 1 && is_of_extract(&error) {
             printer.note("with --keep-going the answer leaves out what cannot be read");
         }
         error
