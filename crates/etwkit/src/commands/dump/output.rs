@@ -12,7 +12,7 @@ use etwkit_question::text::Text;
 use etwkit_question::trace::TraceInfo;
 use etwkit_record::profiles;
 use etwkit_sql::Session;
-use etwkit_sql::time_format::TimeWriter;
+use etwkit_sql::time_format::{TimeFormat, TimeWriter, unknown_zone};
 use etwkit_terminal::Exit;
 use etwkit_terminal::style::Role;
 use serde_json::{Map, Value, json};
@@ -184,6 +184,15 @@ pub(super) fn begin(
 ) -> anyhow::Result<()> {
     if common.json {
         printer.json_start(command);
+    }
+    let is_here = matches!(
+        common.time_format(),
+        TimeFormat::Here | TimeFormat::HereTime
+    );
+    if let Some(zone) = unknown_zone().filter(|_| is_here) {
+        printer.note(&format!(
+            "this system does not know the time zone {zone:?} (TZ): times are in its own zone, or in UTC"
+        ));
     }
     if let Some(typed) = common.typed()? {
         return typed.check(printer);
