@@ -317,8 +317,8 @@ fn the_same_trace_twice_is_noted() {
         .for_each(|noted| assert!(noted.err.contains(&note), "{}", noted.err));
     assert!(!run(&["sql", &a, &b, "SELECT 1"]).err.contains("same trace"));
     // Where each has an answer, a path that is given again is ignored.
-    let once = run(&["dump", "time", &a, &other]);
-    assert_eq!(once.out, run(&["dump", "time", &a]).out);
+    let once = run(&["dump", "process", &a, &other]);
+    assert_eq!(once.out, run(&["dump", "process", &a]).out);
     assert!(
         once.err
             .contains(&format!("note: {other} is named twice and counts once")),
