@@ -450,7 +450,7 @@ fn print_table(
     if !left_out.is_empty() {
         let names = left_out.join(";+");
         lines.line(&format!(
-            "(too narrow for: {}; --column '+{names}' shows them)",
+            "(too narrow for: {}; --column \"+{names}\" shows them)",
             left_out.join(" ")
         ))?;
     }
