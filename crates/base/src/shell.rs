@@ -8,14 +8,20 @@ const PLAIN: &str = "-_=./:,+@%";
 const IS_BACKSLASH_PLAIN: bool = cfg!(windows);
 
 /// Quotes a word so that a shell reads it as one word and gives no part of it a meaning. A word without
-/// special characters stays bare; an empty one becomes `''`, since it would otherwise be lost.
+/// special characters stays bare. Others get double quotes, which `cmd`, PowerShell and `sh` know. Around
+/// a character that one of them reads between these, single quotes remain, which `cmd` does not know.
 #[must_use]
 pub fn quoted(word: &str) -> String {
-    if !word.is_empty() && word.chars().all(is_plain) {
+    if !word.is_empty() && !word.starts_with('@') && word.chars().all(is_plain) {
         return word.to_owned();
     }
-    // Between single quotes a shell takes everything as it is, but for a single quote itself.
-    format!("'{}'", word.replace('\'', r"'\''"))
+    // `cmd` expands `%NAME%` between any quotes, and keeps it where no variable has that name.
+    let mut pairs = with_next(word);
+    if pairs.any(|(letter, next)| letter != '%' && is_read(letter, next)) {
+        // Between single quotes a shell takes everything as it is, but for a single quote itself.
+        return format!("'{}'", word.replace('\'', r"'\''"));
+    }
+    format!("\"{word}\"")
 }
 
 /// Quotes a pattern so that `cmd`, PowerShell and `sh` read it as one word and give no part of it a
@@ -24,23 +30,34 @@ pub fn quoted(word: &str) -> String {
 /// name that is not UTF-8.
 #[must_use]
 pub fn quoted_pattern(pattern: &str) -> String {
-    let mut safe = String::with_capacity(pattern.len());
-    let mut letters = pattern.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let next = letters.peek().copied();
-        // `sh` takes two backslashes as one, and the last one would take the closing quote along.
-        let is_read = match letter {
-            '\\' => matches!(next, None | Some('\\' | '"' | '$' | '`')),
-            char::REPLACEMENT_CHARACTER => true,
-            letter => "\"'$`%!".contains(letter) || letter.is_control(),
-        };
-        safe.push(if is_read { '?' } else { letter });
-    }
+    let is_lost = |(letter, next): (char, Option<char>)| {
+        letter == char::REPLACEMENT_CHARACTER || is_read(letter, next)
+    };
+    let safe: String = with_next(pattern)
+        .map(|pair| if is_lost(pair) { '?' } else { pair.0 })
+        .collect();
     let is_bare = |letter: char| letter.is_alphanumeric() || "-_=./:,+@".contains(letter);
-    if !safe.is_empty() && safe.chars().all(is_bare) {
+    if !safe.is_empty() && !safe.starts_with('@') && safe.chars().all(is_bare) {
         return safe;
     }
     format!("\"{safe}\"")
+}
+
+/// Returns each character with the one after it.
+fn with_next(word: &str) -> impl Iterator<Item = (char, Option<char>)> {
+    let following = word.chars().skip(1).map(Some).chain([None]);
+    word.chars().zip(following)
+}
+
+/// Returns `true` if a shell gives this character a meaning between double quotes.
+fn is_read(letter: char, next: Option<char>) -> bool {
+    match letter {
+        // `sh` takes two backslashes as one, and the last one would take the closing quote along.
+        '\\' => matches!(next, None | Some('\\' | '"' | '$' | '`')),
+        // PowerShell reads the double quotes of printed text as those of a keyboard.
+        '\u{201C}' | '\u{201D}' | '\u{201E}' => true,
+        letter => "\"$`%!".contains(letter) || letter.is_control(),
+    }
 }
 
 /// Quotes words as [`quoted_pattern`] does and joins them with blanks.
@@ -175,8 +192,11 @@ mod tests {
             (r"\\server\share\", r#""?\server\share?""#),
             (
                 "$(reboot) `x` %PATH% \"y\" it's",
-                r#""?(reboot) ?x? ?PATH? ?y? it?s""#,
+                r#""?(reboot) ?x? ?PATH? ?y? it's""#,
             ),
+            ("card's trace.etl", r#""card's trace.etl""#),
+            ("@list.txt", r#""@list.txt""#),
+            ("a \u{201C}b\u{201D}", r#""a ?b?""#),
             ("a\nb", r#""a?b""#),
             ("slow-\u{FFFD}\u{FFFD}.etl", r#""slow-??.etl""#),
         ] {
@@ -187,14 +207,19 @@ mod tests {
     #[test]
     fn plain_words_stay_bare_and_others_are_quoted() {
         for (word, expected) in [
-            ("", "''"),
+            ("", r#""""#),
             ("traces/a-1.etl", "traces/a-1.etl"),
             ("größe.etl", "größe.etl"),
             ("--top=5", "--top=5"),
-            ("my trace.etl", "'my trace.etl'"),
-            ("~a.etl", "'~a.etl'"),
-            ("a;reboot.etl", "'a;reboot.etl'"),
-            ("SELECT 'x'", r"'SELECT '\''x'\'''"),
+            ("my trace.etl", r#""my trace.etl""#),
+            ("~a.etl", r#""~a.etl""#),
+            ("a;reboot.etl", r#""a;reboot.etl""#),
+            ("it's", r#""it's""#),
+            ("SELECT 'x' LIKE '%y'", r#""SELECT 'x' LIKE '%y'""#),
+            ("@cpu/processes", r#""@cpu/processes""#),
+            ("SELECT \"x\"", r#"'SELECT "x"'"#),
+            ("$(reboot)", "'$(reboot)'"),
+            ("it's !1", r"'it'\''s !1'"),
         ] {
             assert_eq!(quoted(word), expected);
         }
@@ -202,9 +227,9 @@ mod tests {
         if cfg!(windows) {
             assert_eq!(path, r"C:\traces\a.etl");
         } else {
-            assert_eq!(path, r"'C:\traces\a.etl'");
+            assert_eq!(path, r#""C:\traces\a.etl""#);
         }
-        assert_eq!(joined(["a", "", "b c"]), "a '' 'b c'");
+        assert_eq!(joined(["a", "", "b c"]), r#"a "" "b c""#);
     }
 
     #[test]

@@ -481,10 +481,10 @@ mod tests {
         let args = ["dump", "cpu", "--process=cmd;explorer", "it's"].map(OsString::from);
         assert_eq!(
             shell_line(&args),
-            r"etwkit dump cpu '--process=cmd;explorer' 'it'\''s'"
+            r#"etwkit dump cpu "--process=cmd;explorer" "it's""#
         );
         // An empty word is an argument, too.
         let args = ["dump", "cpu", "--process", "", "x.etwx"].map(OsString::from);
-        assert_eq!(shell_line(&args), "etwkit dump cpu --process '' x.etwx");
+        assert_eq!(shell_line(&args), r#"etwkit dump cpu --process "" x.etwx"#);
     }
 }

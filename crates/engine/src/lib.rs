@@ -65,7 +65,7 @@ pub use has_something::{can_answer, data_tables, has_something};
 pub use input::{DEFAULT_MAX_UNPACKED_GIB, input_options};
 pub use library::{library, library_question};
 pub use listing::{Head, Listed, Listing};
-pub use named::{Wanted, named, places};
+pub use named::{Wanted, each_once, named, places};
 pub use one_recording::OneRecording;
 pub use open::is_trace;
 pub use pool::SessionPool;

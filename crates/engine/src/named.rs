@@ -8,7 +8,7 @@
 mod list;
 mod pattern;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use etwkit_base::natural::{Piece, pieces};
@@ -175,6 +175,15 @@ fn place_of(path: &Path) -> PathBuf {
         Some((lake, run)) => real(&lake).join(run),
         None => real(path),
     }
+}
+
+/// Returns each place once, at its first path, and the paths that lead to a place again.
+#[must_use]
+pub fn each_once(paths: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let mut seen = HashSet::new();
+    paths
+        .into_iter()
+        .partition(|path| seen.insert(place_of(path)))
 }
 
 impl Named {

@@ -26,9 +26,54 @@ pub(crate) fn resolved(mut args: Vec<OsString>) -> Vec<OsString> {
     args
 }
 
+/// Puts a blank before SQL that begins with a comment (`-- …`), which would be read as an option: the
+/// name of an option has no blank.
+pub(crate) fn with_sql_comments(mut args: Vec<OsString>) -> Vec<OsString> {
+    if !args.iter().skip(1).any(|arg| arg == "sql") {
+        return args;
+    }
+    for arg in args.iter_mut().skip(1) {
+        if arg.to_str().is_some_and(is_comment) {
+            let mut sql = OsString::from(" ");
+            sql.push(&*arg);
+            *arg = sql;
+        }
+    }
+    args
+}
+
+fn is_comment(word: &str) -> bool {
+    let name = word
+        .strip_prefix("--")
+        .and_then(|rest| rest.split('=').next());
+    name.is_some_and(|name| name.contains(char::is_whitespace))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sql_may_begin_with_a_comment() {
+        let read = |words: &[&str]| {
+            let args = words.iter().map(OsString::from).collect();
+            with_sql_comments(args)
+        };
+        for sql in ["-- how many\nSELECT 1", "--all\nSELECT 1"] {
+            let with_blank = format!(" {sql}");
+            assert_eq!(
+                read(&["etwkit", "sql", "a.etwx", sql]),
+                ["etwkit", "sql", "a.etwx", with_blank.as_str()]
+            );
+        }
+        for words in [
+            ["etwkit", "sql", "--", "SELECT 1"],
+            ["etwkit", "sql", "--where=suite = 'x'", "SELECT 1"],
+            ["etwkit", "dump", "cpu", "-- x"],
+        ] {
+            assert_eq!(read(&words), words);
+        }
+    }
 
     fn line(words: &str) -> String {
         let args = words.split(' ').map(OsString::from).collect();

@@ -166,7 +166,7 @@ The page is served on the loopback address only, and each request needs the toke
 Examples:
   etwkit view slow-login.etl
   etwkit view --finding 1 slow-login.etl     at the first finding of etwkit diagnose
-  etwkit view --at '#v1;...' slow-login.etl  as a link from another machine shows it
+  etwkit view --at \"#v1;...\" slow-login.etl  as a link from another machine shows it
   etwkit view                                a page that opens traces
   etwkit view --no-open slow-login.etwx      only prints the link";
 

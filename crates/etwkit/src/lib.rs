@@ -78,6 +78,7 @@ where
     T: Into<OsString> + Clone,
 {
     let args = called::resolved(args.into_iter().map(Into::into).collect());
+    let args = called::with_sql_comments(args);
     let mut screen = Screen {
         out,
         err,

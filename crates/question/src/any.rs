@@ -28,6 +28,8 @@ pub trait AnyQuestion: Sync {
     fn examples(&self) -> &'static [Example];
     /// Returns [`Question::OF_ALL`].
     fn is_of_all(&self) -> bool;
+    /// Returns [`Question::OF_TWO`].
+    fn is_of_two(&self) -> bool;
     /// Returns its options, in the order in which they are declared.
     fn options(&self) -> Vec<Opt>;
     /// Reads a request from values.
@@ -167,6 +169,9 @@ impl<Q: Question> AnyQuestion for Of<Q> {
     }
     fn is_of_all(&self) -> bool {
         Q::OF_ALL
+    }
+    fn is_of_two(&self) -> bool {
+        Q::OF_TWO
     }
     fn options(&self) -> Vec<Opt> {
         with_marks(Q::options())

@@ -133,8 +133,10 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
     /// Command lines that help shows.
     const EXAMPLES: &'static [Example];
     /// True for a question that has one answer for all extracts: its session is then over all of
-    /// them, and [`Session::each`] has one for each. An extract may be named twice.
+    /// them, and [`Session::each`] has one for each.
     const OF_ALL: bool = false;
+    /// True for a comparison of two extracts. Both can be one extract, which is named twice then.
+    const OF_TWO: bool = false;
 
     /// Returns the execution of the request with its options.
     fn form(&self) -> Form<Self>;

@@ -140,7 +140,15 @@ pub fn no_process(session: &Session, filter: &str) -> Result<Option<String>> {
         (name, _) => name.clone(),
     };
     let names: Vec<String> = all.iter().filter_map(called).collect();
-    let message = none_fits((PROCESS, "processes"), filter, &names, all.len());
+    let inputs: Vec<&str> = session.names().collect();
+    let list = list_of_processes(&inputs);
+    let message = none_fits(
+        (PROCESS, "processes"),
+        filter,
+        &names,
+        all.len(),
+        list.as_deref(),
+    );
     Ok(Some(match name_and_arguments(filter) {
         Some((name, arguments)) if is_process(name) => {
             let name = shell::quoted_pattern(name);
@@ -149,6 +157,16 @@ pub fn no_process(session: &Session, filter: &str) -> Result<Option<String>> {
         }
         _ => message,
     }))
+}
+
+/// Returns a sentence with the command that lists the processes of these traces and extracts.
+fn list_of_processes(inputs: &[&str]) -> Option<String> {
+    let first = shell::quoted_pattern(inputs.first()?);
+    let them = match inputs.len() {
+        1 => "them",
+        _ => "those of the first",
+    };
+    Some(format!("`etwkit dump process {first}` lists {them}"))
 }
 
 /// Splits `editor.exe report.docx`, in which a program is named with what it was started with.
@@ -172,22 +190,23 @@ fn no_text(
     let names: Vec<String> = all.into_iter().filter_map(|row| row.text).collect();
     let wanted = TextFilter::parse(filter);
     let fits = names.iter().any(|name| wanted.matches(Some(name)));
-    Ok((!fits).then(|| none_fits(what, filter, &names, names.len())))
+    Ok((!fits).then(|| none_fits(what, filter, &names, names.len(), None)))
 }
 
+/// Returns a message that no name passes a filter, with the similar ones among `names`, or else with
+/// the sentence `list` about how to see all.
 fn none_fits(
     (what, several): (&str, &str),
     filter: &str,
     names: &[String],
     count: usize,
+    list: Option<&str>,
 ) -> String {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let close = similar(filter, &names);
     let meant = match close.as_slice() {
         [] if (1..=LISTED).contains(&names.len()) => format!(": {}", names.join(", ")),
-        [] if what == PROCESS && !names.is_empty() => {
-            "; `etwkit dump process` lists them".to_owned()
-        }
+        [] if !names.is_empty() => list.map_or_else(String::new, |list| format!("; {list}")),
         [] => String::new(),
         close => format!(", similar: {}", close.join(", ")),
     };
@@ -241,13 +260,29 @@ mod tests {
         let names: Vec<String> = (0..24)
             .map(|number| format!("{number}{number}.exe"))
             .collect();
+        let none = |names: &[String], inputs: &[&str]| {
+            let list = list_of_processes(inputs);
+            let processes = (PROCESS, "processes");
+            none_fits(processes, "powershell", names, names.len(), list.as_deref())
+        };
+        for (inputs, expected) in [
+            (&[][..], ""),
+            (
+                &["my trace.etl"],
+                "; `etwkit dump process \"my trace.etl\"` lists them",
+            ),
+            (
+                &["a.etl", "b.etl"],
+                "; `etwkit dump process a.etl` lists those of the first",
+            ),
+        ] {
+            assert_eq!(
+                none(&names, inputs),
+                format!("no process matches powershell (there are 24 processes{expected})")
+            );
+        }
         assert_eq!(
-            none_fits((PROCESS, "processes"), "powershell", &names, 24),
-            "no process matches powershell (there are 24 processes; \
-             `etwkit dump process` lists them)"
-        );
-        assert_eq!(
-            none_fits((PROCESS, "processes"), "powershell", &[], 0),
+            none(&[], &["a.etl"]),
             "no process matches powershell (there are no processes)"
         );
     }

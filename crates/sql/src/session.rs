@@ -267,6 +267,16 @@ impl Session {
         self.engine.tables().traces().next().flatten()
     }
 
+    /// Returns the traces and extracts, as they were named; rows in memory have no name.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let tables = self.engine.tables();
+        tables
+            .traces()
+            .zip(tables.paths())
+            .map(|(trace, extract)| trace.unwrap_or(extract))
+            .filter(|name| !name.is_empty())
+    }
+
     /// Returns frames, methods and modules by number, read at the first call.
     ///
     /// # Errors

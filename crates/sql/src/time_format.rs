@@ -2,6 +2,7 @@
 //! UTC.
 
 use std::fmt::Write;
+use std::path::Path;
 use std::str::FromStr;
 
 use chrono::{DateTime, Local, Offset, TimeDelta, TimeZone, Timelike, Utc};
@@ -308,9 +309,75 @@ pub fn seconds(ns: i64, digits: u8) -> String {
     text
 }
 
+/// Folders of Unix that have a file for each time zone.
+const ZONES: [&str; 4] = [
+    "/usr/share/zoneinfo",
+    "/share/zoneinfo",
+    "/etc/zoneinfo",
+    "/usr/share/lib/zoneinfo",
+];
+
+/// Returns the value of `TZ` if this system has no such time zone. Times of `here` are then in the
+/// zone of the system, or UTC.
+#[must_use]
+pub fn unknown_zone() -> Option<String> {
+    let zone = std::env::var("TZ").ok()?;
+    let is_known = !cfg!(unix) || is_zone(&zone, |path| path.is_file());
+    (!is_known).then_some(zone)
+}
+
+/// Returns `true` for the name of a zone that has a file, and for a rule such as `CET-1CEST`.
+fn is_zone(text: &str, is_file: impl Fn(&Path) -> bool) -> bool {
+    let name = text.strip_prefix(':').unwrap_or(text);
+    if text.is_empty() || text == "localtime" {
+        return true;
+    }
+    // An absolute path replaces the folder.
+    let has_file = ZONES
+        .iter()
+        .any(|folder| is_file(&Path::new(folder).join(name)));
+    has_file || is_rule(text)
+}
+
+/// Returns `true` for a name of three letters or more, or one in angle brackets, and a distance from
+/// UTC.
+fn is_rule(text: &str) -> bool {
+    let text = text.trim();
+    let distance = match text.strip_prefix('<') {
+        Some(rest) => rest.split_once('>').map(|(_, rest)| rest),
+        None => {
+            let rest = text.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
+            (text.len() - rest.len() >= 3).then_some(rest)
+        }
+    };
+    let distance = distance.map(|rest| rest.trim_start_matches(['+', '-']));
+    distance.is_some_and(|rest| rest.starts_with(|digit: char| digit.is_ascii_digit()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_zone_has_a_file_or_is_a_rule() {
+        let is_file = |path: &Path| path == Path::new("/usr/share/zoneinfo/Europe/Berlin");
+        for (text, expected) in [
+            ("", true),
+            ("localtime", true),
+            ("Europe/Berlin", true),
+            (":Europe/Berlin", true),
+            ("/usr/share/zoneinfo/Europe/Berlin", true),
+            ("CET-1CEST,M3.5.0,M10.5.0/3", true),
+            ("<+03>-3", true),
+            ("UTC0", true),
+            ("Mars/Phobos", false),
+            ("Europe/Berlni", false),
+            ("CET", false),
+            ("<+03>", false),
+        ] {
+            assert_eq!(is_zone(text, is_file), expected, "{text}");
+        }
+    }
 
     /// 2024-05-01T10:00:00.1234567Z, two hours ahead of UTC.
     const CLOCK: TraceClock = TraceClock {

@@ -2,6 +2,7 @@
 
 use std::fmt::{Display, Formatter, Result, Write as _};
 
+use etwkit_base::shell;
 use etwkit_sql::library::Param;
 
 use super::evidence::Printed;
@@ -17,6 +18,8 @@ use crate::page::{END, Text, head, write_visible};
 pub struct Reported {
     /// Name of the trace, without the folders that lead to it.
     pub trace: String,
+    /// Name of the queried file without folders: a trace, an extract or an archive.
+    pub input: String,
     /// What the rules say of it.
     pub diagnosis: Diagnosis,
 }
@@ -75,15 +78,19 @@ fn details(finding: &FindingRow) -> impl Iterator<Item = (&'static str, &str)> {
     all.into_iter().filter(|(_, text)| !text.is_empty())
 }
 
-/// Commands that show the rows behind a finding, its waits and its stack.
-fn blocks(finding: &FindingRow) -> impl Iterator<Item = (&'static str, String)> {
+/// Commands that show the rows behind a finding, its waits and its stack. They run in the folder of
+/// the file `input`.
+fn blocks<'f>(
+    finding: &'f FindingRow,
+    input: &str,
+) -> impl Iterator<Item = (&'static str, String)> + use<'f> {
+    let input = shell::quoted_pattern(input);
     let commands: String = finding
         .evidence
         .lines()
-        .map(|line| format!("etwkit {line}\n"))
+        .map(|line| format!("etwkit {line} {input}\n"))
         .collect();
-    let commands = Some(("Evidence: add the name of the trace", commands))
-        .filter(|(_, text)| !text.is_empty());
+    let commands = Some(("Evidence", commands)).filter(|(_, text)| !text.is_empty());
     commands
         .into_iter()
         .chain(longest(finding).map(|(title, text)| (title, text.to_owned())))
@@ -146,7 +153,7 @@ fn html_of(page: &mut String, reported: &Reported) -> Result {
         }
         details(finding)
             .try_for_each(|(title, text)| writeln!(page, "<dt>{title}<dd>{}", Text(text)))?;
-        blocks(finding).try_for_each(|(title, text)| block(page, title, &text))?;
+        blocks(finding, &reported.input).try_for_each(|(title, text)| block(page, title, &text))?;
         writeln!(page, "</dl>")?;
     }
     if !costs.is_empty() {
@@ -202,9 +209,10 @@ fn write_one(
     }
     details(finding)
         .try_for_each(|(title, text)| writeln!(page, "<dt>{title}<dd>{}", Text(text)))?;
+    let input = shell::quoted_pattern(trace);
     evidence
         .iter()
-        .try_for_each(|one| block(page, &format!("etwkit {} {trace}", one.line), &one.text))?;
+        .try_for_each(|one| block(page, &format!("etwkit {} {input}", one.line), &one.text))?;
     longest(finding).try_for_each(|(title, text)| block(page, title, text))?;
     writeln!(page, "</dl>")
 }
@@ -293,7 +301,7 @@ fn markdown_of(to: &mut String, reported: &Reported) -> Result {
         for (title, text) in details(finding) {
             writeln!(to, "\n**{title}**: {}", Plain(text))?;
         }
-        for (title, text) in blocks(finding) {
+        for (title, text) in blocks(finding, &reported.input) {
             let fence = fence(&text);
             writeln!(to, "\n**{title}**:\n\n{fence}")?;
             text.lines()
@@ -389,6 +397,7 @@ mod tests {
         };
         Reported {
             trace: "slow|run.etl".into(),
+            input: "slow|run.zip".into(),
             diagnosis: Diagnosis {
                 findings: vec![finding],
                 rules: vec![rule],
@@ -399,7 +408,7 @@ mod tests {
 
     #[test]
     fn markdown_is_a_table_and_a_section_each_and_names_stay_text() {
-        let want = r"# cmd.exe waited 1.19 s for a\|b\`\*c\*\`\u{202e}\<b\>.sys.
+        let want = r#"# cmd.exe waited 1.19 s for a\|b\`\*c\*\`\u{202e}\<b\>.sys.
 
 slow\|run.etl
 
@@ -411,11 +420,11 @@ slow\|run.etl
 
 **What to do**: Ask its vendor. Or not.
 
-**Evidence: add the name of the trace**:
+**Evidence**:
 
 ````
-etwkit dump wait --method '```'
-etwkit dump file
+etwkit dump wait --method '```' "slow|run.zip"
+etwkit dump file "slow|run.zip"
 ````
 
 **Stack of the longest piece**:
@@ -428,7 +437,7 @@ nt!Wait
 ## Not checked
 
 - dns-timeout: no DNS queries
-";
+"#;
         assert_eq!(markdown(&[reported()]), want);
     }
 
@@ -465,6 +474,7 @@ nt!Wait
         };
         let text = markdown(&[Reported {
             trace: "x.etl".into(),
+            input: "x.etl".into(),
             diagnosis,
         }]);
         assert_eq!(

@@ -143,6 +143,7 @@ impl Question for DiffRequest {
         },
     ];
     const OF_ALL: bool = true;
+    const OF_TWO: bool = true;
 
     fn form(&self) -> Form<Self> {
         let fields = self.tables().flat_map(DiffTable::fields);

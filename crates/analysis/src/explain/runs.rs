@@ -1,6 +1,6 @@
 //! The runs: their names, their metrics, and whether they can be compared with each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use etwkit_base::path::{file_name, without_ending};
 use etwkit_question::test_run::TestName;
@@ -50,6 +50,8 @@ pub(super) struct Run {
     pub(super) name: String,
     /// Name of the trace without its ending.
     pub(super) trace: String,
+    /// Distinguishes traces by their content; empty if that is not known.
+    pub(super) source_hash: String,
     pub(super) start_utc: String,
     /// Sort key for the order of time: start of the recording, then the time in the name.
     pub(super) began: (i64, Option<i64>),
@@ -95,6 +97,7 @@ etwkit_question::declare! {
         trace_id: i64 = "Run.",
         name: String = "Extract.",
         source_name: String = "Trace.",
+        source_hash: String = "Distinguishes traces by their content.",
         detail: String = "Full or summary.",
         start_utc: String = "Start.",
         start_filetime: i64 = "Start.",
@@ -116,7 +119,7 @@ etwkit_question::declare! {
 }
 
 const RECORDINGS: &str =
-    "SELECT e.trace_id, e.name, e.source_name, e.detail, t.start_utc, t.start_filetime,
+    "SELECT e.trace_id, e.name, e.source_name, e.source_hash, e.detail, t.start_utc, t.start_filetime,
   t.lost_events + t.lost_buffers + coalesce(t.missing_buffers, 0) AS lost
 FROM extract e JOIN trace t ON t.trace_id = e.trace_id";
 
@@ -152,6 +155,7 @@ pub(super) fn load(session: &Session) -> Result<Vec<Run>> {
             Run {
                 name: row.name,
                 trace: without_ending(file_name(&row.source_name)).to_owned(),
+                source_hash: row.source_hash,
                 start_utc: row.start_utc,
                 began: (
                     row.start_filetime,
@@ -167,6 +171,22 @@ pub(super) fn load(session: &Session) -> Result<Vec<Run>> {
     let mut runs: Vec<Run> = runs.into_values().collect();
     name_by_traces(&mut runs);
     Ok(runs)
+}
+
+/// Returns pairs of an earlier and a later run that are of one trace, such as a copy.
+pub(super) fn of_one_trace(runs: &[Run]) -> Vec<(usize, usize)> {
+    let mut first: HashMap<&str, usize> = HashMap::new();
+    let mut pairs = Vec::new();
+    for (number, run) in runs.iter().enumerate() {
+        if run.source_hash.is_empty() {
+            continue;
+        }
+        let earlier = *first.entry(&run.source_hash).or_insert(number);
+        if earlier != number {
+            pairs.push((earlier, number));
+        }
+    }
+    pairs
 }
 
 /// Names the extracts of a cache by their traces, unless two traces have the same name.
@@ -436,6 +456,16 @@ pub(super) fn distances(metric: &[f64]) -> Vec<f64> {
 mod tests {
     use super::super::causes::Cause;
     use super::*;
+
+    #[test]
+    fn runs_of_one_trace_are_found_by_its_content() {
+        let run = |source_hash: &str| Run {
+            source_hash: source_hash.to_owned(),
+            ..Run::default()
+        };
+        let runs = ["a", "b", "", "a", "", "a"].map(run);
+        assert_eq!(of_one_trace(&runs), [(0, 3), (0, 5)]);
+    }
 
     #[test]
     fn extracts_of_a_cache_are_named_by_their_traces() {

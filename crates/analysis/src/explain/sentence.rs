@@ -4,7 +4,7 @@ use etwkit_base::shell::quoted_pattern;
 
 use super::causes::{Cause, ENOUGH_RUNS, MANY_RUNS};
 use super::rows::ChangeRow;
-use super::{Explanation, metric};
+use super::{Explanation, metric, runs};
 
 /// Maximum number of causes that the sentence names.
 const NAMED: usize = 3;
@@ -156,6 +156,7 @@ impl Explanation {
                 counted(unmeasured)
             ));
         }
+        lines.extend(repeated(&runs::of_one_trace(&self.runs)));
         lines.extend(self.change_row().map(|change| {
             let word = if change.change_ms > 0.0 {
                 "slower"
@@ -189,6 +190,19 @@ impl Explanation {
             p_value: change.p,
         })
     }
+}
+
+/// Returns a sentence about pairs of runs that are of one trace.
+fn repeated(pairs: &[(usize, usize)]) -> Option<String> {
+    let (first, second) = pairs.first()?;
+    let more = match pairs.len() {
+        1 => String::new(),
+        2 => ", and so is 1 more pair".to_owned(),
+        pairs => format!(", and so are {} more pairs", pairs - 1),
+    };
+    Some(format!(
+        "Runs {first} and {second} are of one trace{more}: each run counts"
+    ))
 }
 
 fn counted(runs: usize) -> String {

@@ -98,7 +98,7 @@ fn check_finding(number: i64, files: &[PathBuf], printer: &mut Printer<'_>) -> a
     let findings = DiagnoseRequest::default()
         .ask_without_chains(&session)?
         .findings;
-    numbered(&findings, number, &name_of(file)).map(|_| ())
+    numbered(&findings, number, (&name_of(file), file)).map(|_| ())
 }
 
 fn start(args: &ViewArgs, printer: &Printer<'_>) -> anyhow::Result<Running> {

@@ -56,7 +56,7 @@ fn typed(path: &str, is_folder: bool) -> String {
         return shell::quoted(path);
     }
     let folder = shell::quoted(&format!("{path}/"));
-    match folder.strip_suffix('\'') {
+    match folder.strip_suffix(['\'', '"']) {
         Some(open) => open.to_owned(),
         None => folder,
     }
@@ -84,10 +84,10 @@ mod tests {
         };
         assert_eq!(
             of("slo", Files::Loadable),
-            ["'slow login.etl'", "slow.etl", "slow.etwx", "slowest/"]
+            ["\"slow login.etl\"", "slow.etl", "slow.etwx", "slowest/"]
         );
         assert_eq!(of("slow.t", Files::All), ["Slow.txt"]);
-        assert_eq!(of("", Files::Folders), ["'my slow/", "slowest/"]);
+        assert_eq!(of("", Files::Folders), ["\"my slow/", "slowest/"]);
         assert_eq!(of(".s", Files::All), [".slow.etl"]);
         assert_eq!(
             beginning("/no/such/folder/x", Files::All),

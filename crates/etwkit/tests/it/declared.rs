@@ -133,7 +133,7 @@ fn schemas_name_every_option_and_every_column() {
                 option.name
             );
         }
-        let shown = run(&["dump", question.name(), "--show-schema", "no.etwx"]);
+        let shown = run(&["dump", question.name(), "--show-schema"]);
         let shown: Value = serde_json::from_str(&shown.out).unwrap();
         assert_eq!(shown["request"], schema);
         let fields = question.read(&Values::new()).unwrap().fields();
@@ -150,6 +150,28 @@ fn schemas_name_every_option_and_every_column() {
             );
         }
     }
+}
+
+#[test]
+fn what_is_declared_needs_no_extract() {
+    for (args, begins) in [
+        (&["diagnose", "--show-schema"][..], "{"),
+        (&["critical-path", "--show-schema"], "{"),
+        (&["dump", "dns", "--show-sql"], "SELECT"),
+    ] {
+        let shown = run(args);
+        assert_eq!(shown.exit, Exit::Answered, "{args:?}: {}", shown.err);
+        assert!(shown.out.starts_with(begins), "{args:?}: {}", shown.out);
+    }
+    let without = run(&["dump", "dns"]);
+    assert_eq!(without.exit, Exit::Error);
+    assert!(
+        without
+            .err
+            .contains("Usage: etwkit dump dns [OPTIONS] <EXTRACT>..."),
+        "{}",
+        without.err
+    );
 }
 
 /// The extracts of a question: a comparison of one compares it with itself.

@@ -551,6 +551,12 @@ fn nothing_found_is_no_answer() {
 }
 
 #[test]
+fn a_wrong_column_is_an_error_before_anything_is_printed() {
+    let answer = dump(&["process", "--column", "nosuch"]);
+    assert_eq!((answer.exit, answer.out.as_str()), (Exit::Error, ""));
+}
+
+#[test]
 fn a_summary_has_the_same_call_trees() {
     let out = folder().join("trees.etwx");
     let trace = folder().join("office.etl");

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use etwkit_base::shell::split;
 use etwkit_extract::{Manifest, Writer, WriterOptions};
 use etwkit_synth::{Options, find};
 use etwkit_trace::table::{Columns as _, CpuClass, CpuCore, Process, Row, Trace};
@@ -209,9 +210,13 @@ fn without_causes_it_says_so_and_few_runs_are_too_few() {
     let none = run(&["explain", "--process", "NoSuch.exe", all.to_str().unwrap()]);
     let said = none.out + &none.err;
     assert!(
-        said.contains("NoSuch.exe") && said.contains("`etwkit dump process` lists them"),
+        said.contains("NoSuch.exe") && said.contains("` lists those of the first"),
         "{said}"
     );
+    let (_, hint) = said.split_once("`etwkit ").unwrap();
+    let hint = split(hint.split('`').next().unwrap());
+    let words: Vec<&str> = hint.iter().map(String::as_str).collect();
+    assert_eq!(run(&words).exit, Exit::Answered, "{words:?}");
     let one = folder.path().join("run001.etwx");
     let text = run(&["explain", one.to_str().unwrap()]).out;
     assert!(

@@ -248,7 +248,9 @@ fn folder() -> &'static Path {
     static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
     let make = || {
         let folder = tempfile::tempdir().unwrap();
-        write_services(&folder.path().join("services.etwx"));
+        for name in ["services.etwx", "again.etwx"] {
+            write_services(&folder.path().join(name));
+        }
         for (name, text) in [
             ("names.xml", RULES),
             ("filters.xml", FILTERS),
@@ -318,7 +320,7 @@ fn exceptions_are_left_out_by_rules() {
         &[
             "dump exception --time-format s --no-cmdline services.etwx",
             "dump exception --time-format s --no-cmdline --exception-filters filters.xml services.etwx",
-            "dump exception --time-format s --no-cmdline --exception-filters filters.xml --sort-by time --top 1 services.etwx services.etwx",
+            "dump exception --time-format s --no-cmdline --exception-filters filters.xml --sort-by time --top 1 services.etwx again.etwx",
             "dump exception --exception-filters filters.xml --message '*db*' --json services.etwx",
             "dump exception --time-format s --no-cmdline --exception-filters default --process 'svchost' services.etwx",
             "dump exception --exception-filters names.xml services.etwx",
@@ -344,6 +346,20 @@ fn with_variables(args: &[String], variables: &[(&str, &str)]) -> (String, Strin
         text(answer.stderr),
         answer.status.code().unwrap(),
     )
+}
+
+#[cfg(unix)]
+#[test]
+fn a_time_zone_that_the_system_lacks_is_noted() {
+    let note = |format: &str, zone: &str| {
+        let line = format!("dump time --time-format {format} services.etwx");
+        let (_, err, code) = with_variables(&shell::split(&line), &[("TZ", zone)]);
+        assert_eq!(code, 0, "{line}: {err}");
+        err.contains("does not know the time zone \"Mars/Phobos\" (TZ)")
+    };
+    assert!(note("here", "Mars/Phobos"));
+    assert!(!note("here", "CET-1CEST"));
+    assert!(!note("utc", "Mars/Phobos"));
 }
 
 #[test]

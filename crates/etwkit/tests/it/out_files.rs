@@ -316,6 +316,28 @@ fn the_same_trace_twice_is_noted() {
         .iter()
         .for_each(|noted| assert!(noted.err.contains(&note), "{}", noted.err));
     assert!(!run(&["sql", &a, &b, "SELECT 1"]).err.contains("same trace"));
+    // Where each has an answer, a path that is given again is ignored.
+    let once = run(&["dump", "process", &a, &other]);
+    assert_eq!(once.out, run(&["dump", "process", &a]).out);
+    assert!(
+        once.err
+            .contains(&format!("note: {other} is named twice and counts once")),
+        "{}",
+        once.err
+    );
+    let runs = run(&["explain", "--table", "runs", &a, &other, &sum]).out;
+    assert!(
+        runs.contains("Runs 0 and 1 are of one trace: each run counts"),
+        "{runs}"
+    );
+    let compared = run(&["diff", &a, &a]);
+    assert_eq!(compared.exit, Exit::Answered, "{}", compared.err);
+    let missing = run(&["diff", &a, "nothere.etl"]);
+    assert!(
+        missing.exit == Exit::Error && !missing.err.contains("--keep-going"),
+        "{}",
+        missing.err
+    );
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn one_finding_is_a_file_to_mail() {
         "--out",
         "x.zip",
         &extract,
-        &extract,
+        "other.etwx",
     ]);
     assert!(
         two.exit == Exit::Error && two.err.contains("is of one trace"),

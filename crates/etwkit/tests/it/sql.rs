@@ -409,6 +409,12 @@ fn sql_of_files_and_folders_has_parameters() {
         let answer = sql(&[&["--format", "csv"], args].concat());
         assert_eq!(answer.out, expected, "{args:?}: {}", answer.err);
     }
+    let commented = sql(&[
+        "--format",
+        "csv",
+        "-- how many\nSELECT count(*) AS n FROM process",
+    ]);
+    assert_eq!(commented.out, "n\r\n2\r\n", "{}", commented.err);
     // Messages name lines of the file.
     let wrong = write("wrong.sql", "-- What is wrong\n\nSELECT nme\nFROM process");
     let answer = sql(&["--file", &wrong]);

@@ -95,7 +95,8 @@ fn a_finding_that_is_not_there_is_refused_with_a_hint() {
         "{none}"
     );
     assert!(
-        none.contains("hint: `etwkit diagnose` lists the findings with their numbers"),
+        none.contains("hint: `etwkit diagnose ")
+            && none.contains("slow.etwx` lists the findings with their numbers"),
         "{none}"
     );
     let zero = refused(&["--finding", "0", &extract]);

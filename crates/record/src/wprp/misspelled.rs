@@ -1,4 +1,4 @@
-//! Names of providers that are nearly those of well-known ones.
+//! Names of providers and stacks that are nearly those of well-known ones.
 
 use etwkit_trace::known_providers;
 
@@ -16,12 +16,31 @@ const DOTNET: &str = "Microsoft-Windows-DotNETRuntime";
 pub(super) fn meant(name: &str) -> Option<&'static str> {
     let lower = name.to_lowercase();
     let rest = lower.strip_prefix(&COMMON.to_lowercase()).unwrap_or(&lower);
-    let allowed = (rest.chars().count() / LETTERS_PER_SLIP).min(MOST_SLIPS);
-    let is_as_long = |known: &&str| known.len().abs_diff(name.len()) <= allowed;
-    let (slips, known) = known_providers()
-        .chain([DOTNET])
+    let all = known_providers().chain([DOTNET]);
+    with_slips(&lower, allowed_slips(rest), all)
+}
+
+/// Returns the one of these names that a name probably means; `None` if it is one itself, or like none.
+pub(super) fn nearest(name: &str, all: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    let lower = name.to_lowercase();
+    with_slips(&lower, allowed_slips(&lower), all)
+}
+
+/// Returns the number of letters of a name that may be wrong.
+fn allowed_slips(name: &str) -> usize {
+    (name.chars().count() / LETTERS_PER_SLIP).min(MOST_SLIPS)
+}
+
+/// Returns the name with the fewest slips, if it has some and not more than allowed.
+fn with_slips(
+    lower: &str,
+    allowed: usize,
+    all: impl Iterator<Item = &'static str>,
+) -> Option<&'static str> {
+    let is_as_long = |known: &&str| known.len().abs_diff(lower.len()) <= allowed;
+    let (slips, known) = all
         .filter(is_as_long)
-        .map(|known| (slips(&lower, &known.to_lowercase()), known))
+        .map(|known| (slips(lower, &known.to_lowercase()), known))
         .min()?;
     (slips > 0 && slips <= allowed).then_some(known)
 }

@@ -2,6 +2,7 @@
 
 use etwkit_trace::xml::{Warnings, clipped};
 
+use super::misspelled;
 use super::tree::{Element, File};
 
 /// Elements, their attributes, and their children in the order that wpr wants.
@@ -213,6 +214,40 @@ const STACKS: &[(&str, &str)] = &[
     ("ThreadSetPriority ThreadSetBasePriority", "ThreadPriority"),
 ];
 
+/// Other stacks that Microsoft documents for wpr or xperf, and those of our own profiles.
+const OTHER_STACKS: &str = "AlpcClosePort AlpcConnectFail AlpcConnectRequest AlpcConnectSuccess \
+    AlpcReceiveMessage AlpcSendMessage AlpcUnwait AlpcWaitForNewMessage AlpcWaitForReply \
+    CcCanIWriteFail CcFlushCache CcFlushSection CcLazyWriteScan CcReadAhead CcWorkitemComplete \
+    CcWorkitemDequeue CcWorkitemEnqueue CcWriteBehind ContiguousMemoryGeneration \
+    CritSecCollision ExecutiveResource FileOpEnd HeapAlloc HeapAllocation HeapCreate HeapDestroy \
+    HeapFree HeapRangeCreate HeapRangeDestroy HeapRangeRelease HeapRangeReserve HeapRealloc \
+    HeapReallocation KernelQueueDequeue KernelQueueEnqueue KernelSignal KernelSignalInit \
+    KernelSync KernelSyncAll KernelWaitSync KernelWaitSyncAll MapFile Mark MiniFilterPostOpInit \
+    MiniFilterPreOpInit PageAccess PageAccessEx PageRangeAccess PageRangeRelease PageRelease \
+    PageRemovedFromWorkingSet PagefaultAV PagefaultCopyOnWrite PagefaultDemandZero PagefaultGuard \
+    PagefaultHard PagefaultTransition PagefileBackedImageMapping PagefileMappedSectionCreate \
+    PagefileMappedSectionDelete PmcInterrupt PoolAlloc PoolAllocSession PoolAllocationSession \
+    PoolFreeSession PowerDeviceNotify PowerDeviceNotifyComplete PowerIdleStateChange \
+    PowerPerfStateChange PowerPostSleep PowerPreSleep PowerSessionCallout \
+    PowerSessionCalloutReturn PowerSetDevicesState PowerSetDevicesStateReturn \
+    PowerSetPowerAction PowerSetPowerActionReturn PowerThermalConstraint Profile \
+    ProfileSetInterval RegCloseKey RegCreateKey RegDeleteKey RegDeleteValue RegEnumerateKey \
+    RegEnumerateValueKey RegFlush RegHiveDestroy RegHiveDirty RegHiveInit RegHiveLink RegKcbCreate \
+    RegKcbDelete RegOpenKey RegQueryKey RegQueryMultipleValue RegQueryValue RegSetInformation \
+    RegSetValue RegVirtualize SampledProfileSetInterval SplitIO SyscallEnter SyscallExit \
+    ThreadDCEnd ThreadDCStart ThreadPoolCallbackCancel ThreadPoolCallbackDequeue \
+    ThreadPoolCallbackEnqueue ThreadPoolCallbackStart ThreadPoolCallbackStop ThreadPoolClose \
+    ThreadPoolCreate ThreadPoolSetMaxThreads ThreadPoolSetMinThreads TimerSetOneShot \
+    TimerSetPeriodic UnMapFile VirtualAlloc";
+
+/// Returns the names of stacks that are known.
+fn stacks() -> impl Iterator<Item = &'static str> {
+    let with_keyword = STACKS.iter().map(|(stacks, _)| *stacks);
+    with_keyword
+        .chain([OTHER_STACKS])
+        .flat_map(str::split_whitespace)
+}
+
 fn has_word(list: &str, word: &str) -> bool {
     list.split_whitespace()
         .any(|known| known.eq_ignore_ascii_case(word))
@@ -271,8 +306,7 @@ fn wrong_value(element: &str, attribute: &str, value: &str) -> Option<String> {
     }
     // Names of stacks differ between versions of wpr, so only what cannot be a name is wrong.
     if is_this("Stack", "Value") {
-        let is_name = value.starts_with(|c: char| c.is_ascii_alphabetic()) && value.is_ascii();
-        return (!is_name).then(|| "a name; <CustomStack> has numbers".to_owned());
+        return (!is_stack_name(value)).then(|| "a name; <CustomStack> has numbers".to_owned());
     }
     None
 }
@@ -285,6 +319,31 @@ pub(super) fn check(file: &File<'_>, document: &Element, warnings: &mut Warnings
             element(file, root, warnings);
         }
     }
+}
+
+/// Warns of stacks that are not known. A newer wpr may know them.
+fn check_stacks(file: &File<'_>, provider: &Element, warnings: &mut Warnings) {
+    let lists = provider.all("Stacks").flat_map(|list| &list.children);
+    for stack in lists.filter(|child| child.is("Stack")) {
+        let name = stack.get("Value").unwrap_or("").trim();
+        let is_known = || stacks().any(|known| known.eq_ignore_ascii_case(name));
+        if !is_stack_name(name) || is_known() {
+            continue;
+        }
+        // Comparing names takes long, and most warnings of a faulty file are only counted.
+        file.warn_of(warnings, stack.at, || {
+            let meant = match misspelled::nearest(name, stacks()) {
+                Some(meant) => format!("did you mean {meant}?"),
+                None => "wpr may refuse the file".to_owned(),
+            };
+            format!("the stack {:?} is not well known: {meant}", clipped(name))
+        });
+    }
+}
+
+/// Returns `true` for what can be the name of a stack.
+fn is_stack_name(value: &str) -> bool {
+    value.starts_with(|letter: char| letter.is_ascii_alphabetic()) && value.is_ascii()
 }
 
 fn element(file: &File<'_>, found: &Element, warnings: &mut Warnings) {
@@ -314,6 +373,9 @@ fn element(file: &File<'_>, found: &Element, warnings: &mut Warnings) {
             );
             file.warn(warnings, found.at, text);
         }
+    }
+    if found.is("SystemProvider") || found.is("SystemProviderId") {
+        check_stacks(file, found, warnings);
     }
     let place = |child: &Element| {
         children

@@ -89,6 +89,16 @@ impl<'f> File<'f> {
         warnings.add(self.name, &self.text, at, || text.into());
     }
 
+    /// Adds a warning, whose text is made only if it is kept.
+    pub(super) fn warn_of(
+        &self,
+        warnings: &mut Warnings,
+        at: usize,
+        text: impl FnOnce() -> String,
+    ) {
+        warnings.add(self.name, &self.text, at, text);
+    }
+
     fn parse(&self, warnings: &mut Warnings) -> Element {
         let mut nodes = Nodes::new(self.name, &self.text);
         let mut document = Element::default();

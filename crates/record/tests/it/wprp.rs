@@ -299,6 +299,16 @@ fn values_that_wpr_does_not_know_are_told() {
         ),
         (
             "<Stack Value=\"CSwitch\"/>",
+            "<Stack Value=\"CSwich\"/>",
+            "the stack \"CSwich\" is not well known: did you mean CSwitch?",
+        ),
+        (
+            "<Stack Value=\"CSwitch\"/>",
+            "<Stack Value=\"MyOwnStack\"/>",
+            "the stack \"MyOwnStack\" is not well known: wpr may refuse the file",
+        ),
+        (
+            "<Stack Value=\"CSwitch\"/>",
             "<CustomStack Value=\"0F2E\"/>",
             "Value \"0F2E\" of <CustomStack> is not a whole number",
         ),

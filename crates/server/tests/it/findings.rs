@@ -60,8 +60,8 @@ fn a_planted_cause_is_found_with_its_moment_and_evidence() {
         command.starts_with("etwkit dump wait --process "),
         "{command}"
     );
-    // Quotes that cmd, PowerShell and sh agree on; what they read differently is a `?`.
-    assert!(command.ends_with(r#"card?s trace.etl""#), "{command}");
+    // Quotes that cmd, PowerShell and sh agree on, also around an apostrophe.
+    assert!(command.ends_with(r#"card's trace.etl""#), "{command}");
     // The costs descend, and each rule has its outcome.
     let costs: Vec<i64> = answer["findings"]
         .as_array()

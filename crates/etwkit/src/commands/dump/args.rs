@@ -18,17 +18,20 @@ use etwkit_sql::time_format::{DEFAULT_DIGITS, TimeFormat, TimeWriter};
 use super::typed::{Typed, TypedFormat};
 use crate::arguments::WhereArgs;
 use crate::dialect::OtherEngine;
-use crate::options::{OUTPUT, OptionGroup};
+use crate::options::{OUTPUT, OptionGroup, SCHEMA};
 
 /// The group of options that name a file of rows.
 const FILE: &str = "file-of-rows";
+
+/// Options whose output is declared, so that no extract is read for it.
+const WITHOUT_EXTRACTS: [&str; 2] = [SCHEMA, "show_sql"];
 
 /// Inputs of a dump, and its output format.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
     /// Extracts (NAME.etwx), traces, which are extracted into a cache first, folders with both,
-    /// patterns such as 'runs/**/*.etwx', or @FILE with one of these on each line
-    #[arg(value_name = "EXTRACT", required = true)]
+    /// patterns such as "runs/**/*.etwx", or @FILE with one of these on each line
+    #[arg(value_name = "EXTRACT", required_unless_present_any = WITHOUT_EXTRACTS)]
     pub(super) extracts: Vec<PathBuf>,
     /// The files that these stand for, after the first search.
     #[arg(skip)]
@@ -94,6 +97,12 @@ pub(crate) struct Common {
     /// Additional settings of an ETWAnalyzer line; `None` on our own command lines.
     #[arg(skip)]
     pub(crate) guest: Option<Guest>,
+    /// True if the question compares two extracts, so that it needs both.
+    #[arg(skip)]
+    pub(super) is_of_two: bool,
+    /// True if an extract that is named twice is compared with itself.
+    #[arg(skip)]
+    pub(super) may_repeat: bool,
     /// Default number of rows of a ranked list in text.
     #[arg(skip)]
     pub(super) most_rows: Option<usize>,

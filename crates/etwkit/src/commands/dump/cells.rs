@@ -336,6 +336,10 @@ fn print(
                 ..
             },
     } = one;
+    // A wrong name is an error before anything is printed.
+    parts
+        .iter()
+        .try_for_each(|part| check_columns(common, (text, info), part))?;
     let heading = heading
         .as_ref()
         .map_or_else(String::new, |line| text.line(line));
@@ -352,6 +356,24 @@ fn print(
     parts
         .iter()
         .try_for_each(|part| print_part(common, (&text, info), part, lines))
+}
+
+/// Checks that a table has the columns that `--column` names.
+fn check_columns(
+    common: &Common,
+    (text, info): (&Text, &TraceInfo),
+    part: &Part,
+) -> anyhow::Result<()> {
+    let table = part.table.as_ref();
+    let is_sentence = part.instead.is_some() && table.is_empty();
+    let has_columns = !table.columns().is_empty();
+    let Some(chosen) = common.column.as_deref() else {
+        return Ok(());
+    };
+    if part.is_aside || is_sentence || !has_columns {
+        return Ok(());
+    }
+    columns(common, text, table, (Traces::One(info), Some(chosen))).map(drop)
 }
 
 /// Prints a table with its title, the lines before it, its sums, and the lines after it.
@@ -475,7 +497,7 @@ fn print_table(
     if !left_out.is_empty() {
         let names = left_out.join(";+");
         lines.line(&format!(
-            "(too narrow for: {}; --column '+{names}' shows them)",
+            "(too narrow for: {}; --column \"+{names}\" shows them)",
             left_out.join(" ")
         ))?;
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use etwkit_engine::{Wanted, named, places, recordings};
+use etwkit_engine::{Wanted, each_once, named, places, recordings};
 use etwkit_question::test_run::{Selection, TestFile};
 
 use super::args::Common;
@@ -33,11 +33,11 @@ impl Common {
         if let Some(chosen) = self.named.get() {
             return Ok(chosen);
         }
-        let chosen = self.chosen_by.choose(self.named_files()?, printer)?;
+        let chosen = self.chosen_by.choose(self.named_files(printer)?, printer)?;
         Ok(self.named.get_or_init(|| chosen))
     }
 
-    fn named_files(&self) -> anyhow::Result<Vec<PathBuf>> {
+    fn named_files(&self, printer: &mut Printer<'_>) -> anyhow::Result<Vec<PathBuf>> {
         let selection = self.tests.read()?;
         // Treating all tests as one run does not select any by itself.
         let chooses = Selection {
@@ -47,7 +47,16 @@ impl Common {
         if chooses {
             return Ok(self.files_of_tests(&selection)?.filter_map(asked).collect());
         }
-        Ok(named(&self.extracts, Wanted::Answers, self.recursive)?)
+        let named = named(&self.extracts, Wanted::Answers, self.recursive)?;
+        if self.may_repeat {
+            return Ok(named);
+        }
+        let (once, again) = each_once(named);
+        for path in &again {
+            let path = path.display();
+            printer.note(&format!("{path} is named twice and counts once"));
+        }
+        Ok(once)
     }
 }
 

@@ -91,6 +91,18 @@ fn command(question: &'static dyn AnyQuestion) -> Command {
     arguments(question, command)
         .about(question.sentence())
         .after_help(examples)
+        .override_usage(usage(&format!("dump {}", question.name()), question))
+}
+
+/// Returns the usage of a question as the command with that name. Options that need no extract
+/// would turn its argument into an optional one there.
+pub(super) fn usage(command: &str, question: &dyn AnyQuestion) -> String {
+    let input = if asks_names(&question.options()) {
+        "PATH"
+    } else {
+        "EXTRACT"
+    };
+    format!("etwkit {command} [OPTIONS] <{input}>...")
 }
 
 /// Returns a command with the options of a question.
@@ -163,6 +175,11 @@ impl Declared {
         let is_listed = has_option(&options, "top") && !values.keys().any(|name| is_cut(name));
         let mut common = Common::from_arg_matches(matches)?;
         common.most_rows = is_listed.then_some(MOST_ROWS);
+        common.is_of_two = question.is_of_two();
+        common.may_repeat = common.is_of_two
+            || question
+                .read(&values)
+                .is_ok_and(|request| request.compares());
         // Only one command has this option.
         if matches.try_contains_id(FINDING).unwrap_or(false) {
             common.finding_file = common.out.take();

@@ -8,6 +8,7 @@ use etwkit_analysis::diagnose::{DiagnoseRequest, Reported, html, markdown, no_su
 use etwkit_analysis::questions::DIAGNOSE;
 use etwkit_engine::DiskFiles;
 use etwkit_files::out_file::Replace;
+use etwkit_question::trace::TraceInfo;
 use etwkit_question::{AnyQuestion, Question as _, Request as _};
 use etwkit_terminal::{Exit, Table};
 
@@ -30,7 +31,7 @@ impl Own for Diagnose {
     }
 
     fn adjusted(command: Command) -> Command {
-        let extracts = |arg: Arg| arg.required(false).required_unless_present("explain");
+        let extracts = |arg: Arg| arg.required_unless_present("explain");
         let out = "The file of --format, which the endings .parquet and .arrows stand for, or the .zip \
                    file of --finding";
         command
@@ -111,12 +112,23 @@ pub(super) fn diagnosed(
     let ask = |session: &_| request.ask(session);
     ask_each(&asked.common, DIAGNOSE.name(), printer, ask, |_, one| {
         all.push(Reported {
+            input: without_folders(&one.info),
             trace: one.info.file_name,
             diagnosis: one.answer,
         });
         Ok(())
     })?;
     Ok(all)
+}
+
+/// Returns the name of the queried file without folders: a report goes to others.
+fn without_folders(info: &TraceInfo) -> String {
+    let named = info.named.as_deref().unwrap_or(&info.file_name);
+    let name = Path::new(named).file_name();
+    name.map_or_else(
+        || named.to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }
 
 /// Diagnoses all extracts and writes a report.

@@ -40,7 +40,7 @@ pub(super) fn run(
     let Some(one) = all.first() else {
         return Ok(Exit::Nothing);
     };
-    let finding = numbered(&one.diagnosis.findings, number, &one.trace)?;
+    let finding = numbered(&one.diagnosis.findings, number, (&one.trace, extract))?;
     let archive = out_file::buffered(file, Replace::Nothing)?;
     let archive =
         write(archive, (&one.trace, finding), extract).with_context(|| out_file::cannot(file))?;
@@ -49,14 +49,14 @@ pub(super) fn run(
     Ok(Exit::Answered)
 }
 
-/// Returns the finding with that number.
+/// Returns the finding with that number of a trace, given by its name and its path.
 ///
 /// # Errors
 /// There is no finding with that number.
 pub(crate) fn numbered<'f>(
     findings: &'f [FindingRow],
     number: i64,
-    trace: &str,
+    (trace, path): (&str, &Path),
 ) -> anyhow::Result<&'f FindingRow> {
     let found = findings.iter().find(|finding| finding.number == number);
     found.ok_or_else(|| {
@@ -66,10 +66,9 @@ pub(crate) fn numbered<'f>(
             more => format!("{more} findings"),
         };
         let message = format!("{trace} has {there}, and none is number {number}");
-        advised(
-            message,
-            "`etwkit diagnose` lists the findings with their numbers",
-        )
+        let path = shell::quoted_pattern(&path.display().to_string());
+        let hint = format!("`etwkit diagnose {path}` lists the findings with their numbers");
+        advised(message, hint)
     })
 }
 

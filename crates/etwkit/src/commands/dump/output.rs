@@ -12,7 +12,7 @@ use etwkit_question::text::Text;
 use etwkit_question::trace::TraceInfo;
 use etwkit_record::profiles;
 use etwkit_sql::Session;
-use etwkit_sql::time_format::TimeWriter;
+use etwkit_sql::time_format::{TimeFormat, TimeWriter, unknown_zone};
 use etwkit_terminal::Exit;
 use etwkit_terminal::style::Role;
 use serde_json::{Map, Value, json};
@@ -140,7 +140,9 @@ pub(super) fn ask_all<A>(
 ) -> anyhow::Result<(Option<Answered<A>>, Vec<PathBuf>)> {
     begin(common, command, printer)?;
     let mut extracts = unpacked(common.chosen(printer)?.into(), printer)?.into_owned();
-    if common.keep_going {
+    // A comparison needs both.
+    let can_do_without = !common.is_of_two;
+    if common.keep_going && can_do_without {
         extracts = readable(extracts, printer)?;
     }
     let Context { engine, asking } = printer.context();
@@ -156,7 +158,7 @@ pub(super) fn ask_all<A>(
     let (info, answer) = answer.map_err(|error| {
         let error = anyhow::Error::from(error);
         // One answer of all would leave something out without a word.
-        if extracts.len() > 1 && is_of_extract(&error) {
+        if can_do_without && extracts.len() > 1 && is_of_extract(&error) {
             printer.note("with --keep-going the answer leaves out what cannot be read");
         }
         error
@@ -185,6 +187,15 @@ pub(super) fn begin(
 ) -> anyhow::Result<()> {
     if common.json {
         printer.json_start(command);
+    }
+    let is_here = matches!(
+        common.time_format(),
+        TimeFormat::Here | TimeFormat::HereTime
+    );
+    if let Some(zone) = unknown_zone().filter(|_| is_here) {
+        printer.note(&format!(
+            "this system does not know the time zone {zone:?} (TZ): times are in its own zone, or in UTC"
+        ));
     }
     if let Some(typed) = common.typed()? {
         return typed.check(printer);

@@ -39,8 +39,10 @@ pub(crate) struct OwnArgs<C: Own> {
 
 impl<C: Own> Args for OwnArgs<C> {
     fn augment_args(command: Command) -> Command {
-        let command = NameArgs::augment_args(declared::arguments(C::question(), command));
-        C::adjusted(C::More::augment_args(command))
+        let question = C::question();
+        let usage = declared::usage(question.name(), question);
+        let command = NameArgs::augment_args(declared::arguments(question, command));
+        C::adjusted(C::More::augment_args(command)).override_usage(usage)
     }
 
     fn augment_args_for_update(command: Command) -> Command {

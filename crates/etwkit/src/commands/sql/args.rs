@@ -20,7 +20,7 @@ const RESOURCES: &str = "Resources";
 
 #[derive(Debug, Args)]
 pub(crate) struct SqlArgs {
-    /// Extracts (.etwx), traces, folders, patterns such as 'runs/**/*.etwx', or @FILE with one of
+    /// Extracts (.etwx), traces, folders, patterns such as "runs/**/*.etwx", or @FILE with one of
     /// these on each line; then SQL: one statement, - for the standard input, or @NAME for a
     /// question of the library
     #[arg(value_name = "EXTRACT, SQL", num_args = 1..,

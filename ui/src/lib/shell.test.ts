@@ -1,0 +1,20 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { quoted } from "./shell";
+
+test("words get the quotes that every shell reads", () => {
+  for (const [word, expected] of [
+    ["", '""'],
+    ["traces/a-1.etl", "traces/a-1.etl"],
+    ["my trace.etl", '"my trace.etl"'],
+    ["it's.etl", `"it's.etl"`],
+    ["C:\\traces\\a.etl", '"C:\\traces\\a.etl"'],
+    ["@list.txt", '"@list.txt"'],
+    ["50% a.etl", '"50% a.etl"'],
+    ["$x.etl", "'$x.etl'"],
+    ["it's !1", "'it'\\''s !1'"],
+    ["C:\\my traces\\", "'C:\\my traces\\'"],
+  ] as const) {
+    assert.equal(quoted(word), expected);
+  }
+});
