@@ -421,6 +421,40 @@ fn others_read_a_lake_and_their_checkpoints_are_read() {
     assert_eq!(checked.exit, Exit::Answered, "{}", checked.err);
 }
 
+/// Reads tables with delta-rs, before and after all commits are deleted.
+const WITHOUT_COMMITS: &str = "
+import sys, glob, os
+from deltalake import DeltaTable
+for name in ('process', 'run'):
+    path = sys.argv[1] + '/' + name
+    rows = DeltaTable(path).to_pyarrow_table().num_rows
+    for commit in glob.glob(path + '/_delta_log/*.json'):
+        os.remove(commit)
+    table = DeltaTable(path)
+    print(name, table.version(), table.to_pyarrow_table().num_rows == rows)
+";
+
+#[test]
+fn others_read_the_checkpoints_of_a_lake() {
+    let test = "lake::others_read_the_checkpoints_of_a_lake";
+    let Some(mut python) = etwkit_testkit::python(test) else {
+        return;
+    };
+    let farm = Farm::new();
+    let lake = farm.lake();
+    run(&["lake", "compact", text(&lake)]);
+    let counted = || {
+        let sql = "SELECT count(DISTINCT run_id) AS runs, count(*) AS n FROM process";
+        run(&["sql", "--format", "csv", text(&lake), sql]).out
+    };
+    let before = counted();
+    let printed = etwkit_testkit::output_of(python.args(["-c", WITHOUT_COMMITS, text(&lake)]));
+    assert_eq!(printed, "process 3 True\nrun 4 True\n");
+    assert_eq!(counted(), before);
+    let checked = run(&["lake", "check", text(&lake)]);
+    assert_eq!(checked.exit, Exit::Answered, "{}", checked.err);
+}
+
 #[test]
 fn the_page_refuses_a_lake() {
     let folder = tempfile::tempdir().unwrap();

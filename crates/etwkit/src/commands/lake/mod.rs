@@ -63,8 +63,9 @@ fn check(args: &OnlyLake, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     said(printer, ("lake check", args.json), &object, &text)?;
     note(&checked, printer);
     for problem in problems {
-        let hint = "drop a run that lacks rows (`etwkit lake drop`) and add its extract again; if a file is \
-                    missing or damaged, create a new lake from the extracts";
+        let hint = "drop a run that lacks rows (`etwkit lake drop`) and add its extract again; `etwkit lake \
+                    compact` replaces a damaged checkpoint; if another file is missing or damaged, \
+                    create a new lake from the extracts";
         printer.failed(advised(problem, hint));
     }
     Ok(Exit::Answered)

@@ -1,5 +1,5 @@
-//! Checkpoints of a log: its state as a Parquet file, which other programs write and after which they
-//! may delete old commits.
+//! Reading of checkpoints: the state of a log as a Parquet file. Other programs write some, too, and may
+//! delete the commits before.
 
 use etwkit_extract::{Slice, quiet};
 use parquet::errors::ParquetError;
@@ -7,26 +7,17 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use serde_json::{Map, Value};
 
-use crate::log::{FOLDER, Line, version_of};
+use super::action::Line;
+use super::name;
 use crate::store::Store;
 use crate::{Error, Result};
 
-/// End of the name of a checkpoint in one file. Those in several files, or with an id in the name, are
-/// not read.
-const END: &str = ".checkpoint.parquet";
-
 /// Maximum number of actions. A few bytes can stand for any number of rows.
-const MAX_ACTIONS: usize = 1 << 20;
-
-/// The version in the name of a checkpoint; `None` for other files.
-pub(crate) fn version(name: &str) -> Option<u64> {
-    version_of(name.strip_suffix(END)?)
-}
+pub(super) const MAX_ACTIONS: usize = 1 << 20;
 
 /// Reads the actions of a checkpoint.
-pub(crate) fn lines(store: &Store, table: &str, version: u64) -> Result<Vec<Line>> {
-    let name = format!("{table}/{FOLDER}/{version:020}{END}");
-    let path = store.path(&name);
+pub(super) fn lines(store: &Store, table: &str, version: u64) -> Result<Vec<Line>> {
+    let path = store.path(&name::checkpoint(table, version));
     let wrong = |source| Error::File {
         path: path.clone(),
         expected: "a checkpoint of Delta".to_owned(),
