@@ -310,6 +310,70 @@ fn runs_are_added_dropped_compacted_and_answer_all_the_time() {
     assert_eq!(count(), before);
 }
 
+/// The runs of a lake without the numbers of the attempts that added them.
+fn listed(lake: &Path) -> Vec<Value> {
+    let answer = run(&["lake", "list", "--json", text(lake)]);
+    let mut runs = json_lines(&answer.out);
+    for run in &mut runs {
+        run["run"]["generation"].take();
+    }
+    runs
+}
+
+#[test]
+fn traces_are_extracted_into_a_lake() {
+    let folder = tempfile::tempdir().unwrap();
+    let in_folder = |name: &str| folder.path().join(name);
+    let (lake, other) = (in_folder("lake"), in_folder("other"));
+    for lake in [&lake, &other] {
+        run(&["lake", "init", text(lake)]);
+    }
+    // Two traces with one name.
+    let traces = [("a", "dns-5.etl"), ("b", "power-5.etl")].map(|(name, source)| {
+        std::fs::create_dir(in_folder(name)).unwrap();
+        let target = in_folder(name).join("run.etl");
+        std::fs::copy(trace(source), &target).unwrap();
+        text(&target).to_owned()
+    });
+    let options = ["extract", "--detail", "summary", "--label", "suite=Report"];
+    let into = ["--lake", text(&lake), &traces[0], &traces[1]];
+    let added = run(&[&options[..], &into].concat());
+    assert_eq!(added.exit, Exit::Answered, "{}", added.err);
+    let line = format!("{} → {}\n", traces[1], lake.display());
+    assert!(added.out.contains(&line), "{}", added.out);
+    assert!(
+        added
+            .out
+            .ends_with("added 2 runs, replaced 0; 0 were there\n"),
+        "{}",
+        added.out
+    );
+    assert!(!in_folder("a").join("run.etwx").exists());
+    // The same as both commands.
+    for trace in &traces {
+        run(&[&options[..], &[trace.as_str()]].concat());
+        let extract = format!("{}wx", trace.strip_suffix('l').unwrap());
+        run(&["lake", "add", text(&other), &extract]);
+    }
+    assert_eq!(listed(&lake), listed(&other));
+    assert_eq!(listed(&lake).len(), 2);
+    // Again, with a file that is not a trace and an extract that is kept.
+    let junk = in_folder("junk.etl");
+    std::fs::write(&junk, "junk").unwrap();
+    let kept = in_folder("kept");
+    std::fs::create_dir(&kept).unwrap();
+    let out = ["--json", "--out", text(&kept), "--lake", text(&lake)];
+    let again = run(&[&options[..], &out, &[traces[0].as_str(), text(&junk)]].concat());
+    assert_eq!(again.exit, Exit::Error);
+    let lines = json_lines(&again.out);
+    assert_eq!(lines[0]["extract"], text(&kept.join("run.etwx")));
+    let expected = serde_json::json!({"added": [], "replaced": [], "known": ["run"]});
+    assert_eq!(lines.last(), Some(&expected));
+    assert!(kept.join("run.etwx").exists());
+    let no_lake = run(&["extract", "--lake", text(&kept), &traces[0]]);
+    assert!(no_lake.err.contains("expected a lake"), "{}", no_lake.err);
+}
+
 #[test]
 fn errors_of_lakes_have_hints() {
     let folder = tempfile::tempdir().unwrap();

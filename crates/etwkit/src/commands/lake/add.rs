@@ -8,7 +8,7 @@ use etwkit_extract::Extract;
 use etwkit_lake::{Added, Lake};
 use etwkit_terminal::Exit;
 use etwkit_terminal::errors::advised;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::args::AddArgs;
 use super::{counted, said};
@@ -17,7 +17,7 @@ use crate::printer::{Printer, grouped};
 
 /// Extracts that are added with one commit to each table.
 // A commit of some fifty tables takes a second: it is shared by many extracts, which are open until then.
-const AT_ONCE: usize = 256;
+pub(in crate::commands) const AT_ONCE: usize = 256;
 
 pub(super) fn run(args: &AddArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let lake = Lake::open(&args.lake)?;
@@ -27,22 +27,41 @@ pub(super) fn run(args: &AddArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     let paths = unpacked(paths.into(), printer)?.into_owned();
     let mut all = Added::default();
     for paths in paths.chunks(AT_ONCE) {
-        let extracts = opened(paths, printer);
-        add(&lake, &extracts, &mut all, printer);
+        add_all(&lake, paths, &mut all, printer);
     }
-    let object = json!({
+    let command = ("lake add", args.json);
+    said(printer, command, &object(&all), &text(&all))?;
+    Ok(Exit::Answered)
+}
+
+/// Adds extracts together. Those that cannot be opened or added become errors of the command.
+pub(in crate::commands) fn add_all(
+    lake: &Lake,
+    paths: &[PathBuf],
+    all: &mut Added,
+    printer: &mut Printer<'_>,
+) {
+    let extracts = opened(paths, printer);
+    add(lake, &extracts, all, printer);
+}
+
+/// Returns the names of the runs, for JSON.
+pub(in crate::commands) fn object(all: &Added) -> Value {
+    json!({
         "added": all.new,
         "replaced": all.replaced,
         "known": all.known,
-    });
-    let text = format!(
+    })
+}
+
+/// Returns the numbers of runs, for people.
+pub(in crate::commands) fn text(all: &Added) -> String {
+    format!(
         "added {}, replaced {}; {} were there",
         counted(all.new.len(), "run"),
         grouped(all.replaced.len() as u64),
         grouped(all.known.len() as u64),
-    );
-    said(printer, ("lake add", args.json), &object, &text)?;
-    Ok(Exit::Answered)
+    )
 }
 
 fn refuse_runs(paths: &[PathBuf]) -> anyhow::Result<()> {

@@ -1,6 +1,6 @@
 //! `etwkit lake`: a folder that keeps the rows of many extracts.
 
-mod add;
+pub(super) mod add;
 pub(crate) mod args;
 mod runs;
 
