@@ -537,3 +537,40 @@ fn the_page_refuses_a_lake() {
         );
     }
 }
+
+#[test]
+fn names_are_not_loaded_into_a_lake() {
+    let farm = Farm::new();
+    let lake = farm.lake();
+    for named in [text(&lake), &farm.runs[0].1] {
+        let refused = run(&["symbols", "load", named]);
+        assert_eq!(refused.exit, Exit::Error);
+        let sentence = format!(
+            "error: `etwkit symbols load` does not open the runs of a lake: {}",
+            farm.runs[0].1
+        );
+        assert!(refused.err.starts_with(&sentence), "{}", refused.err);
+        assert!(
+            refused
+                .err
+                .contains("hint: load the names into the extract of the run"),
+            "{}",
+            refused.err
+        );
+    }
+}
+
+#[test]
+fn exports_of_a_run_are_those_of_its_extract() {
+    let farm = Farm::new();
+    let file = farm.folder.path().join("exported");
+    let exported = |of: &str| {
+        let options = ["--all-processes", "--format", "perfetto"];
+        let out = ["--force", "--out", text(&file), of];
+        let answer = run(&[&["export"][..], &options, &out].concat());
+        assert_ne!(answer.exit, Exit::Error, "{of}: {}", answer.err);
+        std::fs::read(&file).unwrap()
+    };
+    let (extract, name) = &farm.runs[1];
+    assert_eq!(exported(extract), exported(name));
+}
