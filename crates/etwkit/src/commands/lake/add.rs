@@ -1,8 +1,10 @@
 //! `etwkit lake add`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
+use etwkit_base::digits::counted;
+use etwkit_base::path::stem_of;
 use etwkit_engine::{Wanted, named};
 use etwkit_extract::Extract;
 use etwkit_lake::{Added, Lake};
@@ -11,7 +13,7 @@ use etwkit_terminal::errors::advised;
 use serde_json::{Value, json};
 
 use super::args::AddArgs;
-use super::{counted, said};
+use super::{RUNS, said};
 use crate::extracts::unpacked;
 use crate::printer::{Printer, grouped};
 
@@ -58,7 +60,7 @@ pub(in crate::commands) fn object(all: &Added) -> Value {
 pub(in crate::commands) fn text(all: &Added) -> String {
     format!(
         "added {}, replaced {}; {} were there",
-        counted(all.new.len(), "run"),
+        counted(all.new.len() as u64, RUNS),
         grouped(all.replaced.len() as u64),
         grouped(all.known.len() as u64),
     )
@@ -86,20 +88,11 @@ fn opened(paths: &[PathBuf], printer: &mut Printer<'_>) -> Vec<(String, Extract)
             .engine
             .extract(&context.asking, path, printer.notes());
         match extract.with_context(|| path.display().to_string()) {
-            Ok(extract) => all.push((name_of(path), extract)),
+            Ok(extract) => all.push((stem_of(path), extract)),
             Err(error) => printer.failed(error),
         }
     }
     all
-}
-
-/// Returns the name of an extract, as in the table `extract`.
-fn name_of(path: &Path) -> String {
-    let name = path.file_stem();
-    name.map_or_else(
-        || path.display().to_string(),
-        |name| name.to_string_lossy().into_owned(),
-    )
 }
 
 /// Adds extracts together. If that fails, each is added alone, so that a damaged one keeps back no
