@@ -1,9 +1,21 @@
-//! Digits of numbers in groups, for people.
+//! Numbers for people: their digits in groups, and their nouns.
 
 /// Writes a number in groups of three digits with commas between them: `1,234,567`.
 #[must_use]
 pub fn grouped(number: u64) -> String {
     grouped_by(number, ',', (3, 3))
+}
+
+/// Chooses the noun of a number: singular or plural.
+#[must_use]
+pub const fn noun(number: u64, [one, many]: [&str; 2]) -> &str {
+    if number == 1 { one } else { many }
+}
+
+/// Writes a number in groups, with its noun: `1 row`, `2,000 rows`.
+#[must_use]
+pub fn counted(number: u64, nouns: [&str; 2]) -> String {
+    format!("{} {}", grouped(number), noun(number, nouns))
 }
 
 /// Writes a number in groups: the last one and those before it have so many digits, 0 for no further groups.
@@ -44,6 +56,12 @@ mod tests {
         ] {
             assert_eq!(grouped(number), text);
         }
+    }
+
+    #[test]
+    fn nouns_are_those_of_their_numbers() {
+        let rows = [0, 1, 2, 1000].map(|number| counted(number, ["row", "rows"]));
+        assert_eq!(rows, ["0 rows", "1 row", "2 rows", "1,000 rows"]);
     }
 
     #[test]

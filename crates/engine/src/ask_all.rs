@@ -9,9 +9,13 @@ use etwkit_sql::Session;
 use crate::ask::left_out;
 use crate::{Asked, Asking, Engine, Error, Result, gaps};
 
-/// Maximum number of extracts of one question about all of them.
-// Their rows are in memory together: of this many small summaries some gigabytes.
+/// Maximum number of extracts of one question about all of them, not counting the runs of lakes.
+// Their small files are in memory together, and their large ones are open.
 const MOST: usize = 4096;
+
+/// Maximum number of extracts and of runs of lakes together. The files of a lake do not grow in number
+/// with its runs, so that only the facts about each run are in memory.
+const MOST_RUNS: usize = 65_536;
 
 impl Engine {
     /// Runs one question on all extracts together ([`Question::OF_ALL`]), with a session over them
@@ -59,15 +63,26 @@ impl Engine {
 }
 
 fn check(extracts: &[PathBuf]) -> Result<()> {
-    if extracts.len() > MOST {
-        let message = format!("{} extracts are too many for one question", extracts.len());
-        let how = "ask at most 4096 together, or summaries of fewer runs";
-        return Err(Error::from(etwkit_question::Error::TooWide {
-            message,
-            how,
-        }));
+    if extracts.len() > MOST_RUNS {
+        let message = format!("{} runs are too many for one question", extracts.len());
+        let how = "choose at most 65536 of them with --where";
+        return Err(too_wide(message, how));
+    }
+    if extracts.len() <= MOST {
+        return Ok(());
+    }
+    let is_extract = |path: &&PathBuf| etwkit_lake::split(path).is_none();
+    let outside = extracts.iter().filter(is_extract).count();
+    if outside > MOST {
+        let message = format!("{outside} extracts are too many for one question");
+        let how = "query at most 4096 together, or add them to a lake (`etwkit lake add`)";
+        return Err(too_wide(message, how));
     }
     Ok(())
+}
+
+fn too_wide(message: String, how: &'static str) -> Error {
+    Error::from(etwkit_question::Error::TooWide { message, how })
 }
 
 /// Returns the trace of the first extract, with the name of all, for the heading of the answer.
@@ -116,5 +131,25 @@ mod tests {
         assert_eq!(named(1), "0.etwx");
         assert_eq!(named(2), "0.etwx, 1.etwx");
         assert_eq!(named(200), "0.etwx and 199 more");
+    }
+
+    #[test]
+    fn a_lake_may_have_more_runs_than_there_may_be_extracts() {
+        let folder = tempfile::tempdir().unwrap();
+        let lake = folder.path().join("lake");
+        std::fs::create_dir_all(etwkit_lake::run_log(&lake)).unwrap();
+        let runs = |count: usize| -> Vec<PathBuf> {
+            let path = |run: usize| format!("{}#{run:016x}", lake.display()).into();
+            (0..count).map(path).collect()
+        };
+        let extracts: Vec<PathBuf> = (0..=MOST).map(|n| format!("{n}.etwx").into()).collect();
+        check(&extracts[1..]).unwrap();
+        check(&runs(MOST + 1)).unwrap();
+        check(&[runs(2), extracts[1..].to_vec()].concat()).unwrap();
+        let refused = |paths: &[PathBuf]| check(paths).unwrap_err().to_string();
+        let error = refused(&[runs(2), extracts].concat());
+        assert_eq!(error, "4097 extracts are too many for one question");
+        let error = refused(&runs(MOST_RUNS + 1));
+        assert_eq!(error, "65537 runs are too many for one question");
     }
 }

@@ -411,6 +411,10 @@ pub(crate) struct ExtractArgs {
     /// put extracts into [default: next to each trace]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Add the extracts to this lake, as `etwkit lake add` does. Without --out they are removed
+    /// afterwards
+    #[arg(long, value_name = "LAKE")]
+    pub(crate) lake: Option<PathBuf>,
     /// Level of detail that is kept
     #[arg(long, value_enum, default_value_t = Detail::Full)]
     pub(crate) detail: Detail,

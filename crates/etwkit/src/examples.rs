@@ -102,7 +102,8 @@ Examples:
   etwkit extract slow-login.etl                        makes slow-login.etwx next to it
   etwkit extract --detail summary --jobs 4 nightly --out extracts
   etwkit extract --one-session app.etl app.kernel.etl --out app.etwx
-  etwkit extract run.json7z                            makes run.etwx of an extract of ETWAnalyzer";
+  etwkit extract run.json7z                            makes run.etwx of an extract of ETWAnalyzer
+  etwkit extract --lake farm --detail summary --label build=7731 nightly";
 
 pub(crate) const DUMP_EXAMPLE: &str = "\
 Examples:

@@ -81,15 +81,11 @@ fn keep_standard_input(args: &TraceArgs) -> anyhow::Result<TempDir> {
             hint,
         ));
     }
-    let place = Settings::from_environment()
-        .temp_dir
-        .unwrap_or_else(std::env::temp_dir);
+    let place = temporary_place();
     let limit = args.max_unpacked.saturating_mul(1 << 30);
     // Its length is not known before it ends, so the limit of unpacked archives also applies to it.
     let kept = || {
-        let folder = tempfile::Builder::new()
-            .prefix("etwkit-")
-            .tempdir_in(&place)?;
+        let folder = temporary_folder(&place)?;
         let mut file = File::create(folder.path().join(STANDARD_INPUT))?;
         // One byte more than allowed shows that there is more.
         let bytes = std::io::copy(&mut input.lock().take(limit.saturating_add(1)), &mut file)?;
@@ -107,6 +103,17 @@ fn keep_standard_input(args: &TraceArgs) -> anyhow::Result<TempDir> {
         return Err(advised(message, "--max-unpacked allows more"));
     }
     Ok(folder)
+}
+
+/// The folder for temporary files.
+pub(crate) fn temporary_place() -> PathBuf {
+    let place = Settings::from_environment().temp_dir;
+    place.unwrap_or_else(std::env::temp_dir)
+}
+
+/// Creates a folder that is removed with the returned value.
+pub(crate) fn temporary_folder(place: &Path) -> std::io::Result<TempDir> {
+    tempfile::Builder::new().prefix("etwkit-").tempdir_in(place)
 }
 
 /// Opens some of the files that the arguments name, as one session.

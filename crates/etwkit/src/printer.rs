@@ -5,6 +5,7 @@ use std::io::Write;
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
+use etwkit_base::digits::counted;
 pub(crate) use etwkit_base::digits::grouped;
 use etwkit_engine::{AllGaps, Asking, Gaps};
 pub(crate) use etwkit_terminal::FORMAT_VERSION;
@@ -121,12 +122,8 @@ impl<'w> Printer<'w> {
 
     /// Reports the number of rows that went into a file.
     pub(crate) fn wrote(&mut self, rows: usize, file: &Path) -> Result<()> {
-        let noun = if rows == 1 { "row" } else { "rows" };
-        self.line(&format!(
-            "Wrote {} {noun} to {}",
-            grouped(rows as u64),
-            file.display()
-        ))
+        let rows = counted(rows as u64, ["row", "rows"]);
+        self.line(&format!("Wrote {rows} to {}", file.display()))
     }
 
     /// Records that an extract has answered, even without a row.

@@ -1,7 +1,6 @@
 //! The summary of a file that was written, in words and as JSON.
 
-use std::fmt::Display;
-
+use etwkit_base::digits::noun;
 use etwkit_question::numbers::{Numbers, rounded};
 use etwkit_questions::cpu::source::CpuSource;
 use etwkit_questions::stack::tree::Metric;
@@ -51,9 +50,9 @@ impl Written {
             return packets.lines(numbers, request);
         }
         let ms = numbers.whole(rounded(self.total_ns, 1_000_000));
-        let processes = counted(request.process_count, ["process", "processes"]);
+        let processes = counted(request.process_count as u64, ["process", "processes"]);
         let stacks = counted(self.stacks, ["stack", "stacks"]);
-        let names = counted(self.frames, ["name", "names"]);
+        let names = counted(self.frames as u64, ["name", "names"]);
         let mut lines = vec![format!("  {ms} ms of {processes} in {stacks}, {names}")];
         if request.metric == Metric::Cpu && self.source == Some(CpuSource::ContextSwitches) {
             lines.push(
@@ -66,26 +65,23 @@ impl Written {
 }
 
 /// Returns a number with its noun.
-fn counted<N: Copy + PartialEq + From<u8> + Display>(number: N, [one, many]: [&str; 2]) -> String {
-    let noun = if number == N::from(1) { one } else { many };
-    format!("{number} {noun}")
+fn counted(number: u64, nouns: [&str; 2]) -> String {
+    format!("{number} {}", noun(number, nouns))
 }
 
 impl PacketSums {
     fn lines(&self, numbers: &Numbers, request: &ExportRequest) -> Vec<String> {
-        let count = |count: u64, one: &str| {
-            let many = if count == 1 { "" } else { "s" };
-            format!("{} {one}{many}", numbers.grouped(count))
-        };
+        let count =
+            |count: u64, nouns| format!("{} {}", numbers.grouped(count), noun(count, nouns));
         let interfaces = self.interfaces as u64;
         let mut lines = vec![format!(
             "  {}, {}, {}",
-            count(self.packets, "packet"),
-            count(self.bytes, "byte"),
-            count(interfaces, "interface")
+            count(self.packets, ["packet", "packets"]),
+            count(self.bytes, ["byte", "bytes"]),
+            count(interfaces, ["interface", "interfaces"])
         )];
         if self.left_out > 0 {
-            let events = count(self.left_out, "event");
+            let events = count(self.left_out, ["event", "events"]);
             lines.push(format!(
                 "  {events} left out: not decoded, of a link that is not known, or a part alone"
             ));

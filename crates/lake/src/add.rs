@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, new_null_array};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::SchemaRef;
 use etwkit_extract::Extract;
-use etwkit_trace::table::Table;
+use etwkit_trace::table::{RUN_ID, Table};
 
 use crate::drop::without;
-use crate::layout::{self, RUN};
+use crate::layout::{self, GENERATION, RUN};
 use crate::log::{Line, Log, Written};
 use crate::read::Key;
 use crate::run::{self, Run};
@@ -217,21 +217,16 @@ fn with_keys(
     rows: &RecordBatch,
 ) -> Result<RecordBatch> {
     let count = rows.num_rows();
-    let mut columns: Vec<ArrayRef> = vec![
-        Arc::new(Int64Array::from_value(run_id, count)),
-        Arc::new(Int64Array::from_value(generation, count)),
-    ];
-    for column in table.columns {
-        let kind = column.kind.data_type();
-        columns.push(match rows.column_by_name(column.name) {
-            Some(values) => values.clone(),
-            // An extract of an older version.
-            None => new_null_array(&kind, count),
-        });
-    }
-    RecordBatch::try_new(schema.clone(), columns).map_err(|source| Error::Rows {
-        table: table.name.to_owned(),
-        source,
+    let key = |value: i64| -> ArrayRef { Arc::new(Int64Array::from_value(value, count)) };
+    layout::filled(table.name, schema, count, |name| {
+        if name == RUN_ID.name {
+            Some(key(run_id))
+        } else if name == GENERATION.name {
+            Some(key(generation))
+        } else {
+            // An extract of an older version may lack columns.
+            rows.column_by_name(name).cloned()
+        }
     })
 }
 

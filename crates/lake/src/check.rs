@@ -90,6 +90,9 @@ impl Lake {
 
     fn check_table(&self, table: &str, runs: &[Run], checked: &mut Checked) -> Result<()> {
         let log = Log::load(&self.store, table)?;
+        if let Some(damage) = log.damage() {
+            checked.wrong(table, damage.to_owned());
+        }
         let mut counts: BTreeMap<Key, u64> = BTreeMap::new();
         for file in log.live() {
             checked.files += 1;

@@ -39,8 +39,9 @@ struct Looked<'f> {
 }
 
 impl Lake {
-    /// Merges the files of each table. Rows that belong to no run are left out if they are older than
-    /// that: newer ones may belong to a run that another program is adding.
+    /// Merges the files of each table, and writes a checkpoint of its log. Rows that belong to no run
+    /// are left out if they are older than that: newer ones may belong to a run that another program is
+    /// adding.
     ///
     /// # Errors
     /// A file cannot be read or written.
@@ -52,11 +53,12 @@ impl Lake {
         // Read after the logs: rows in them whose run was committed before are not of no run.
         let live = self.live_keys()?;
         let mut done = Compacted::default();
-        for (log, table) in logs {
+        for (mut log, table) in logs {
             let is_run = table == RUN;
             let keeps =
                 |key: Key| is_run || live.contains(&key) || !is_older(time_of(key.1), older_than);
-            self.compact_table(&table, &log, &keeps, &mut done)?;
+            self.compact_table(&table, &mut log, &keeps, &mut done)?;
+            log.save(&self.store)?;
         }
         Ok(done)
     }
@@ -64,11 +66,12 @@ impl Lake {
     fn compact_table(
         &self,
         table: &str,
-        log: &Log,
+        log: &mut Log,
         keeps: &dyn Fn(Key) -> bool,
         done: &mut Compacted,
     ) -> Result<()> {
-        let files = log.live();
+        let before = log.clone();
+        let files = before.live();
         let mut parts: BTreeMap<&str, Vec<Looked<'_>>> = BTreeMap::new();
         for file in files {
             let looked = self.look(table, file, keeps)?;
@@ -99,7 +102,7 @@ impl Lake {
             return Ok(());
         }
         let counts = (old.len(), all.len());
-        if self.exchange(table, log.clone(), &lines, (&old, &all))? {
+        if self.exchange(table, log, &lines, (&old, &all))? {
             done.tables += 1;
             done.merged += counts.0;
             done.written += counts.1;
@@ -127,11 +130,11 @@ impl Lake {
     fn exchange(
         &self,
         table: &str,
-        mut log: Log,
+        log: &mut Log,
         lines: &[Line],
         (old, new): (&BTreeSet<String>, &[Written]),
     ) -> Result<bool> {
-        let is_done = retried(&self.store, &mut log, |log| {
+        let is_done = retried(&self.store, log, |log| {
             if old.iter().any(|name| !log.has(name)) {
                 return Ok(Some(false));
             }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arrow_array::{ArrayRef, RecordBatch, new_null_array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use etwkit_trace::table::{Column, DERIVED, Kind, RUN_ID, Table};
 use etwkit_trace::topics::TABLES;
@@ -46,6 +47,24 @@ pub(crate) fn schema(table: &Table) -> SchemaRef {
         .iter()
         .map(|column| Field::new(column.name, column.kind.data_type(), true));
     Arc::new(Schema::new(keys.into_iter().chain(own).collect::<Vec<_>>()))
+}
+
+/// Returns rows with all columns of a schema: those that are found, and without values those that are
+/// missing.
+pub(crate) fn filled(
+    table: &str,
+    schema: &SchemaRef,
+    rows: usize,
+    find: impl Fn(&str) -> Option<ArrayRef>,
+) -> Result<RecordBatch> {
+    let columns = schema.fields().iter().map(|field| {
+        let found = find(field.name());
+        found.unwrap_or_else(|| new_null_array(field.data_type(), rows))
+    });
+    RecordBatch::try_new(schema.clone(), columns.collect()).map_err(|source| Error::Rows {
+        table: table.to_owned(),
+        source,
+    })
 }
 
 /// The part of a trace by the text of its start, as `2024-05-01T10:00:00Z`.
@@ -181,6 +200,7 @@ pub(crate) fn widened(table: &str, known: &str, schema: &Schema) -> Result<Optio
 
 #[cfg(test)]
 mod tests {
+    use arrow_array::{Array as _, Int64Array};
     use etwkit_trace::table::{Process, Row};
 
     use super::*;
@@ -194,6 +214,23 @@ mod tests {
             assert_eq!((part_of(other), day_of(other)), (NO_PART, None), "{other}");
             assert!(!is_part(other), "{other}");
         }
+    }
+
+    #[test]
+    fn missing_columns_have_no_values_and_missing_keys_are_an_error() {
+        let schema = schema(Process::TABLE);
+        let key: ArrayRef = Arc::new(Int64Array::from(vec![7, 7]));
+        let keys = |name: &str| {
+            [RUN_ID.name, "generation"]
+                .contains(&name)
+                .then(|| key.clone())
+        };
+        let rows = filled("process", &schema, 2, keys).unwrap();
+        assert_eq!((rows.num_rows(), rows.schema()), (2, schema.clone()));
+        assert_eq!(rows.column(0).null_count(), 0);
+        assert_eq!(rows.column(2).null_count(), 2);
+        let error = filled("process", &schema, 2, |_| None).unwrap_err();
+        assert!(matches!(error, Error::Rows { .. }), "{error}");
     }
 
     #[test]

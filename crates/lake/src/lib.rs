@@ -7,8 +7,8 @@
 //! is there as a whole or not at all, although a commit covers a single table.
 //!
 //! Writers put commits into a log by creating files that must not exist yet, and try again if another
-//! one was faster. Rows that no run names any more stay until [`Lake::compact`] leaves them out and
-//! [`Lake::vacuum`] deletes the files.
+//! one was faster. Checkpoints spare readers the old commits. Rows that no run names any more stay until
+//! [`Lake::compact`] leaves them out and [`Lake::vacuum`] deletes the files.
 //!
 //! This crate knows folders and files; it does not know SQL.
 
@@ -16,7 +16,6 @@
 
 mod add;
 mod check;
-mod checkpoint;
 mod compact;
 mod drop;
 mod error;

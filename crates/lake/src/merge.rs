@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, new_null_array};
+use arrow_array::RecordBatch;
 use arrow_schema::{FieldRef, Schema, SchemaRef};
 
 use crate::log::{File, Written};
 use crate::read::{Key, Rows, Span, spans};
 use crate::store::Store;
 use crate::write::Writer;
-use crate::{Error, Result};
+use crate::{Result, layout};
 
 /// A file that is merged, and its next rows.
 struct Source {
@@ -106,16 +106,8 @@ fn conformed(table: &str, schema: &SchemaRef, rows: &RecordBatch) -> Result<Reco
     if rows.schema_ref() == schema {
         return Ok(rows.clone());
     }
-    let columns = schema.fields().iter().map(|field| {
-        let values = rows.column_by_name(field.name());
-        values.map_or_else(
-            || new_null_array(field.data_type(), rows.num_rows()),
-            Clone::clone,
-        )
-    });
-    RecordBatch::try_new(schema.clone(), columns.collect()).map_err(|source| Error::Rows {
-        table: table.to_owned(),
-        source,
+    layout::filled(table, schema, rows.num_rows(), |name| {
+        rows.column_by_name(name).cloned()
     })
 }
 

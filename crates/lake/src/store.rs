@@ -115,7 +115,21 @@ impl Store {
             }
             Err(source) => return Err(failed("write", name)(source)),
         }
-        // A commit that outlives a power failure must not name files that do not.
+        self.sync(name)?;
+        Ok(true)
+    }
+
+    /// Writes a file in the place of one that may be there. What this returns for is on the disk.
+    pub(crate) fn replace(&self, name: &str, bytes: Bytes) -> Result<()> {
+        let at = named(name)?;
+        let written = block_on(self.objects.put(&at, bytes.into()));
+        written.map_err(failed("write", name))?;
+        self.sync(name)
+    }
+
+    /// Waits until a file is on the disk: a commit that outlives a power failure must not name files
+    /// that do not.
+    fn sync(&self, name: &str) -> Result<()> {
         let path = self.path(name);
         let synced = File::options()
             .read(true)
@@ -126,8 +140,7 @@ impl Store {
             doing: "write",
             path,
             source,
-        })?;
-        Ok(true)
+        })
     }
 
     /// Deletes a file. One that is gone already is no error.

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::log::{FOLDER, Log};
+use crate::log::{FOLDER, LAST_CHECKPOINT, Log};
 use crate::unique::{is_older, time_of_millis};
 use crate::{Error, Lake, Result};
 
@@ -22,8 +22,9 @@ pub struct Vacuumed {
 }
 
 impl Lake {
-    /// Deletes the files that no table has since that time. Newer ones may be read, or belong to a
-    /// commit that another program is writing. What is behind a link out of the lake stays.
+    /// Deletes the files that no table has since that time, and checkpoints that newer ones have
+    /// replaced. Newer files may be read, or belong to a commit that another program is writing. What is
+    /// behind a link out of the lake stays.
     ///
     /// # Errors
     /// A log cannot be read, or a file cannot be deleted.
@@ -40,10 +41,9 @@ impl Lake {
                 let Some(name) = location.strip_prefix(&prefix) else {
                     continue;
                 };
-                if name.starts_with(FOLDER) || !name.ends_with(".parquet") || live.contains(name) {
-                    continue;
-                }
-                if !self.store.has_inside(location) {
+                let is_rows = !name.starts_with(FOLDER) && name.ends_with(".parquet");
+                let is_old = (is_rows && !live.contains(name)) || log.is_old_checkpoint(name);
+                if !is_old || !self.store.has_inside(location) {
                     continue;
                 }
                 let removed = log.removed_at(name).map(time_of_millis);
@@ -119,5 +119,6 @@ fn is_unfinished(name: &str) -> bool {
         return false;
     };
     let is_number = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
-    is_number && (file.ends_with(".parquet") || file.ends_with(".json"))
+    let ends = [".parquet", ".json", LAST_CHECKPOINT];
+    is_number && ends.iter().any(|end| file.ends_with(*end))
 }

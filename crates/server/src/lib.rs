@@ -59,6 +59,7 @@ pub use ask::command_line;
 pub use cells::{Rows, asked};
 pub use guard::{Door, Refused};
 pub use lines::text;
+pub use opening::check_no_lake;
 pub use options::{Demo, Limits, ServerOptions};
 pub use problem::said;
 pub use server::{Running, Server, StartError, listen, state_of_link};

@@ -1,11 +1,11 @@
 //! Opening traces in the background.
 
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etwkit_base::endings;
-use etwkit_engine::{Asking, Extracting, Progress, is_folder};
+use etwkit_engine::{Asking, Extracting, Progress, is_folder, refuse_lakes};
 use etwkit_extract::{Extract, StoreError};
 use etwkit_pyramid::Pyramid;
 
@@ -22,9 +22,23 @@ const STACK_BYTES: usize = 16 << 20;
 const HINT: &str =
     "is it a whole trace (.etl) or extract (NAME.etwx)? `etwkit info` says more about it";
 
+/// Returns an error if one of these paths is a lake or a run of one: the timeline is drawn from the files
+/// of an extract.
+///
+/// # Errors
+/// One of them is.
+pub fn check_no_lake<'p>(
+    paths: impl IntoIterator<Item = &'p PathBuf>,
+) -> etwkit_engine::Result<()> {
+    let hint =
+        "open the trace or the extract of a run; `etwkit dump` and `etwkit diagnose` take LAKE#RUN";
+    refuse_lakes(paths, "the page", hint)
+}
+
 /// Starts to open a path, unless it is open. `info` reports the progress. A folder is listed, and
 /// its recordings are opened one by one.
 pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
+    check_no_lake([&path.to_owned()])?;
     if is_folder(path) {
         shared.add_folder(path);
         return Ok(());

@@ -7,6 +7,9 @@ use etwkit_sql::filter::TextFilter;
 /// Maximum number of features that are kept: those that are largest in some run.
 const MOST_FEATURES: usize = 10_000;
 
+/// Maximum number of values of all features that are kept. Of many runs, fewer features are kept.
+const MOST_VALUES: usize = 40_960_000;
+
 /// The subject of a feature; kinds that name a cause best come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Kind {
@@ -156,12 +159,71 @@ impl Feature {
     }
 }
 
+/// The values of a feature in the runs that have some: most files and folders are in few runs.
+#[derive(Debug)]
+struct Found {
+    depth: f64,
+    /// Each with its run.
+    values: Vec<(u32, f32)>,
+}
+
+impl Found {
+    /// Adds up the values of each run. Sorts them by run.
+    fn summed(mut self) -> Self {
+        // Stable, since the last digit of a sum depends on the order.
+        self.values.sort_by_key(|(run, _)| *run);
+        self.values.dedup_by(|next, first| {
+            let is_same_run = next.0 == first.0;
+            if is_same_run {
+                first.1 += next.1;
+            }
+            is_same_run
+        });
+        self
+    }
+
+    /// Returns `true` if some runs have another value than others.
+    fn differs(&self, runs: usize) -> bool {
+        let has_all = self.values.len() == runs;
+        let first = self.values.first().filter(|_| has_all);
+        let usual = first.map_or(0.0, |(_, value)| *value);
+        let mut values = self.values.iter();
+        values.any(|(_, value)| value.total_cmp(&usual).is_ne())
+    }
+
+    fn largest(&self) -> f32 {
+        let values = self.values.iter().map(|(_, value)| *value);
+        values.fold(0.0, f32::max)
+    }
+
+    fn into_feature(self, name: Name, runs: usize) -> Feature {
+        let mut values = vec![0.0; runs];
+        for (run, value) in self.values {
+            if let Some(of_run) = values.get_mut(run as usize) {
+                *of_run = value;
+            }
+        }
+        Feature {
+            name,
+            is_measured: false,
+            depth: self.depth,
+            values,
+        }
+    }
+}
+
+/// Returns the maximum number of features of so many runs.
+fn most_features(runs: usize) -> usize {
+    MOST_FEATURES.min(MOST_VALUES / runs.max(1))
+}
+
 /// The features of all runs.
 #[derive(Debug, Default)]
 pub(super) struct Matrix {
     pub(super) runs: usize,
     pub(super) features: Vec<Feature>,
-    places: HashMap<Name, usize>,
+    /// Features until all of their values are there.
+    found: HashMap<Name, Found>,
 }
 
 impl Matrix {
@@ -169,63 +231,46 @@ impl Matrix {
         Self {
             runs,
             features: Vec::new(),
-            places: HashMap::new(),
+            found: HashMap::new(),
         }
     }
 
-    /// Adds to the value of a feature in a run. The caller limits the number of features.
+    /// Adds to the value of a feature in a run. The caller limits the number of values.
     pub(super) fn add(&mut self, run: usize, name: Name, depth: f64, value: f64) {
-        let place = match self.places.get(&name) {
-            Some(place) => *place,
-            None => {
-                let values = vec![0.0; self.runs];
-                self.features.push(Feature {
-                    name: name.clone(),
-                    is_measured: false,
-                    depth,
-                    values,
-                });
-                self.places
-                    .insert(name, self.features.len().saturating_sub(1));
-                self.features.len().saturating_sub(1)
-            }
-        };
-        let Some(feature) = self.features.get_mut(place) else {
+        let Some(run) = u32::try_from(run).ok().filter(|_| run < self.runs) else {
             return;
         };
+        let found = self.found.entry(name).or_insert_with(|| Found {
+            depth,
+            values: Vec::new(),
+        });
         // The least depth of any run: a method is near to where threads stop if it is so even once.
-        feature.depth = feature.depth.min(depth);
-        if let Some(of_run) = feature.values.get_mut(run) {
-            *of_run += narrow(value);
-        }
+        found.depth = found.depth.min(depth);
+        found.values.push((run, narrow(value)));
     }
 
     /// Sorts features into an order that does not depend on the order of rows, drops features that
     /// are equal in all runs, and keeps the largest of each measure.
     pub(super) fn finish(&mut self) {
-        // Places change below; nothing is added after this.
-        self.places = HashMap::new();
-        let differs = |feature: &Feature| {
-            let by_first = feature.values.split_first();
-            by_first.is_some_and(|(first, others)| {
-                others.iter().any(|value| value.total_cmp(first).is_ne())
-            })
-        };
-        self.features.retain(|feature| differs(feature));
-        self.features.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        if self.features.len() > MOST_FEATURES {
+        let runs = self.runs;
+        let found = std::mem::take(&mut self.found).into_iter();
+        let summed = found.map(|(name, found)| (name, found.summed()));
+        let mut all: Vec<(Name, Found)> = summed.filter(|(_, found)| found.differs(runs)).collect();
+        all.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let most = most_features(runs);
+        if all.len() > most {
             // Times first: other measures have other units, and bytes would always be the largest.
-            let is_time = |feature: &Feature| feature.name.measure.is_time();
-            let most = |feature: &Feature| feature.values.iter().copied().fold(0.0, f32::max);
-            let by_size = |a: &Feature, b: &Feature| {
-                is_time(b)
-                    .cmp(&is_time(a))
-                    .then_with(|| most(b).total_cmp(&most(a)))
-            };
-            self.features.sort_by(by_size);
-            self.features.truncate(MOST_FEATURES);
-            self.features.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+            all.sort_by(|(a, of_a), (b, of_b)| {
+                let by_measure = b.measure.is_time().cmp(&a.measure.is_time());
+                by_measure.then_with(|| of_b.largest().total_cmp(&of_a.largest()))
+            });
+            all.truncate(most);
+            all.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         }
+        let features = all.into_iter();
+        self.features = features
+            .map(|(name, found)| found.into_feature(name, runs))
+            .collect();
     }
 
     /// Marks the features of these processes as measured.
@@ -270,7 +315,7 @@ impl Matrix {
         Self {
             runs: kept.len(),
             features: self.features.iter().map(feature).collect(),
-            places: HashMap::new(),
+            found: HashMap::new(),
         }
     }
 }
@@ -340,6 +385,15 @@ mod tests {
         matrix.finish();
         assert_eq!(matrix.features.len(), MOST_FEATURES);
         assert!(matrix.features.iter().all(|f| f.values[0] > 50.0));
+        let most = [4_096, 8_192, 65_536].map(most_features);
+        assert_eq!(most, [10_000, 5_000, 625]);
+        // Before the largest are known, a feature of one run takes the memory of one value.
+        let mut matrix = Matrix::new(1_000_000);
+        matrix.add(999_999, name("m!rare", Measure::Wait), 1.0, 5.0);
+        let values: usize = matrix.found.values().map(|found| found.values.len()).sum();
+        assert_eq!(values, 1);
+        matrix.finish();
+        assert_eq!(matrix.features[0].values[999_998..], [0.0, 5.0]);
     }
 
     #[test]
@@ -362,6 +416,7 @@ mod tests {
         ] {
             matrix.add(run, of(process, measure), 0.0, value);
         }
+        matrix.finish();
         assert_eq!(matrix.program_that_differs(), Some("late.exe"));
     }
 

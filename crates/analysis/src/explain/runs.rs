@@ -529,6 +529,7 @@ mod tests {
             0.0,
             500.0,
         );
+        matrix.finish();
         let run = |metric| Run {
             metric: Some(metric),
             ..Run::default()
@@ -549,6 +550,7 @@ mod tests {
             process: None,
         };
         matrix.add(0, name, 0.0, 92.0);
+        matrix.finish();
         let run = |metric| Run {
             metric: Some(metric),
             ..Run::default()

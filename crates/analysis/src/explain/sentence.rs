@@ -1,5 +1,6 @@
 //! The first line: the result, for readers who go no further.
 
+use etwkit_base::digits::noun;
 use etwkit_base::shell::quoted_pattern;
 
 use super::causes::{Cause, ENOUGH_RUNS, MANY_RUNS};
@@ -206,11 +207,7 @@ fn repeated(pairs: &[(usize, usize)]) -> Option<String> {
 }
 
 fn counted(runs: usize) -> String {
-    if runs == 1 {
-        "1 run is".to_owned()
-    } else {
-        format!("{runs} runs are")
-    }
+    format!("{runs} {}", noun(runs as u64, ["run is", "runs are"]))
 }
 
 /// Returns a text with its first letter as a capital.

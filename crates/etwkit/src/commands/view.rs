@@ -9,9 +9,8 @@ use anyhow::Context as _;
 use etwkit_analysis::diagnose::DiagnoseRequest;
 use etwkit_base::path::name_of;
 use etwkit_engine::{Wanted, is_folder, named};
-use etwkit_lake::is_lake;
 use etwkit_record::{Control, Programs};
-use etwkit_server::{Demo, Limits, Running, Server, ServerOptions};
+use etwkit_server::{Demo, Limits, Running, Server, ServerOptions, check_no_lake};
 use etwkit_terminal::Exit;
 use etwkit_terminal::errors::advised;
 use etwkit_terminal::interrupt::Stoppable;
@@ -66,16 +65,7 @@ fn shown(words: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let (folders, others): (Vec<PathBuf>, Vec<PathBuf>) =
         words.iter().cloned().partition(|path| is_folder(path));
     let files = named(&others, Wanted::Answers, false)?;
-    let is_of_lake = |path: &&PathBuf| is_lake(path) || etwkit_lake::split(path).is_some();
-    if let Some(lake) = folders.iter().chain(&files).find(is_of_lake) {
-        return Err(advised(
-            format!(
-                "the page does not open the runs of a lake: {}",
-                lake.display()
-            ),
-            "open the trace or the extract of a run; `etwkit dump` and `etwkit diagnose` take LAKE#RUN",
-        ));
-    }
+    check_no_lake(folders.iter().chain(&files))?;
     // The latest folder is shown first.
     Ok(folders.into_iter().rev().chain(files).collect())
 }

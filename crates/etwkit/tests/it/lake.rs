@@ -310,6 +310,70 @@ fn runs_are_added_dropped_compacted_and_answer_all_the_time() {
     assert_eq!(count(), before);
 }
 
+/// The runs of a lake without the numbers of the attempts that added them.
+fn listed(lake: &Path) -> Vec<Value> {
+    let answer = run(&["lake", "list", "--json", text(lake)]);
+    let mut runs = json_lines(&answer.out);
+    for run in &mut runs {
+        run["run"]["generation"].take();
+    }
+    runs
+}
+
+#[test]
+fn traces_are_extracted_into_a_lake() {
+    let folder = tempfile::tempdir().unwrap();
+    let in_folder = |name: &str| folder.path().join(name);
+    let (lake, other) = (in_folder("lake"), in_folder("other"));
+    for lake in [&lake, &other] {
+        run(&["lake", "init", text(lake)]);
+    }
+    // Two traces with one name.
+    let traces = [("a", "dns-5.etl"), ("b", "power-5.etl")].map(|(name, source)| {
+        std::fs::create_dir(in_folder(name)).unwrap();
+        let target = in_folder(name).join("run.etl");
+        std::fs::copy(trace(source), &target).unwrap();
+        text(&target).to_owned()
+    });
+    let options = ["extract", "--detail", "summary", "--label", "suite=Report"];
+    let into = ["--lake", text(&lake), &traces[0], &traces[1]];
+    let added = run(&[&options[..], &into].concat());
+    assert_eq!(added.exit, Exit::Answered, "{}", added.err);
+    let line = format!("{} → {}\n", traces[1], lake.display());
+    assert!(added.out.contains(&line), "{}", added.out);
+    assert!(
+        added
+            .out
+            .ends_with("added 2 runs, replaced 0; 0 were there\n"),
+        "{}",
+        added.out
+    );
+    assert!(!in_folder("a").join("run.etwx").exists());
+    // The same as both commands.
+    for trace in &traces {
+        run(&[&options[..], &[trace.as_str()]].concat());
+        let extract = format!("{}wx", trace.strip_suffix('l').unwrap());
+        run(&["lake", "add", text(&other), &extract]);
+    }
+    assert_eq!(listed(&lake), listed(&other));
+    assert_eq!(listed(&lake).len(), 2);
+    // Again, with a file that is not a trace and an extract that is kept.
+    let junk = in_folder("junk.etl");
+    std::fs::write(&junk, "junk").unwrap();
+    let kept = in_folder("kept");
+    std::fs::create_dir(&kept).unwrap();
+    let out = ["--json", "--out", text(&kept), "--lake", text(&lake)];
+    let again = run(&[&options[..], &out, &[traces[0].as_str(), text(&junk)]].concat());
+    assert_eq!(again.exit, Exit::Error);
+    let lines = json_lines(&again.out);
+    assert_eq!(lines[0]["extract"], text(&kept.join("run.etwx")));
+    let expected = serde_json::json!({"added": [], "replaced": [], "known": ["run"]});
+    assert_eq!(lines.last(), Some(&expected));
+    assert!(kept.join("run.etwx").exists());
+    let no_lake = run(&["extract", "--lake", text(&kept), &traces[0]]);
+    assert!(no_lake.err.contains("expected a lake"), "{}", no_lake.err);
+}
+
 #[test]
 fn errors_of_lakes_have_hints() {
     let folder = tempfile::tempdir().unwrap();
@@ -421,6 +485,40 @@ fn others_read_a_lake_and_their_checkpoints_are_read() {
     assert_eq!(checked.exit, Exit::Answered, "{}", checked.err);
 }
 
+/// Reads tables with delta-rs, before and after all commits are deleted.
+const WITHOUT_COMMITS: &str = "
+import sys, glob, os
+from deltalake import DeltaTable
+for name in ('process', 'run'):
+    path = sys.argv[1] + '/' + name
+    rows = DeltaTable(path).to_pyarrow_table().num_rows
+    for commit in glob.glob(path + '/_delta_log/*.json'):
+        os.remove(commit)
+    table = DeltaTable(path)
+    print(name, table.version(), table.to_pyarrow_table().num_rows == rows)
+";
+
+#[test]
+fn others_read_the_checkpoints_of_a_lake() {
+    let test = "lake::others_read_the_checkpoints_of_a_lake";
+    let Some(mut python) = etwkit_testkit::python(test) else {
+        return;
+    };
+    let farm = Farm::new();
+    let lake = farm.lake();
+    run(&["lake", "compact", text(&lake)]);
+    let counted = || {
+        let sql = "SELECT count(DISTINCT run_id) AS runs, count(*) AS n FROM process";
+        run(&["sql", "--format", "csv", text(&lake), sql]).out
+    };
+    let before = counted();
+    let printed = etwkit_testkit::output_of(python.args(["-c", WITHOUT_COMMITS, text(&lake)]));
+    assert_eq!(printed, "process 3 True\nrun 4 True\n");
+    assert_eq!(counted(), before);
+    let checked = run(&["lake", "check", text(&lake)]);
+    assert_eq!(checked.exit, Exit::Answered, "{}", checked.err);
+}
+
 #[test]
 fn the_page_refuses_a_lake() {
     let folder = tempfile::tempdir().unwrap();
@@ -438,4 +536,41 @@ fn the_page_refuses_a_lake() {
             refused.err
         );
     }
+}
+
+#[test]
+fn names_are_not_loaded_into_a_lake() {
+    let farm = Farm::new();
+    let lake = farm.lake();
+    for named in [text(&lake), &farm.runs[0].1] {
+        let refused = run(&["symbols", "load", named]);
+        assert_eq!(refused.exit, Exit::Error);
+        let sentence = format!(
+            "error: `etwkit symbols load` does not open the runs of a lake: {}",
+            farm.runs[0].1
+        );
+        assert!(refused.err.starts_with(&sentence), "{}", refused.err);
+        assert!(
+            refused
+                .err
+                .contains("hint: load the names into the extract of the run"),
+            "{}",
+            refused.err
+        );
+    }
+}
+
+#[test]
+fn exports_of_a_run_are_those_of_its_extract() {
+    let farm = Farm::new();
+    let file = farm.folder.path().join("exported");
+    let exported = |of: &str| {
+        let options = ["--all-processes", "--format", "perfetto"];
+        let out = ["--force", "--out", text(&file), of];
+        let answer = run(&[&["export"][..], &options, &out].concat());
+        assert_ne!(answer.exit, Exit::Error, "{of}: {}", answer.err);
+        std::fs::read(&file).unwrap()
+    };
+    let (extract, name) = &farm.runs[1];
+    assert_eq!(exported(extract), exported(name));
 }

@@ -37,13 +37,15 @@ fn copy(from: &Path, to: &Path, files: &[PathBuf]) {
     }
 }
 
-/// The new files in the order in which they are created: table by table, rows before their commit, and
-/// `run` last.
+/// The new files in the order in which they are created: table by table, rows, their commit, its
+/// checkpoint and the file that names it. `run` is last.
 fn in_order(mut new: Vec<PathBuf>) -> Vec<PathBuf> {
     new.sort_by_key(|file| {
         let table = file.iter().next().unwrap().to_owned();
-        let is_commit = file.extension().is_some_and(|ending| ending == "json");
-        (table == "run", table, is_commit)
+        let name = file.to_str().unwrap();
+        let steps = [".json", ".checkpoint.parquet", "_last_checkpoint"];
+        let step = steps.iter().position(|ending| name.ends_with(ending));
+        (table == "run", table, step)
     });
     new
 }
@@ -101,6 +103,8 @@ fn a_compaction_that_did_not_commit_changes_nothing() {
         .into_iter()
         .filter(|file| !before.contains(file));
     let new = in_order(new.collect());
+    // Rows, a commit, a checkpoint and its name, for each of three tables.
+    assert_eq!(new.len(), 12, "{new:?}");
     for done in 0..=new.len() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lake");

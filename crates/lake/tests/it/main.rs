@@ -189,6 +189,44 @@ fn vacuum_deletes_what_ended_writers_left() {
     assert!(others.iter().all(|file| table.join(file).exists()));
 }
 
+#[test]
+fn vacuum_deletes_checkpoints_that_newer_ones_replaced() {
+    let farm = Farm::new();
+    for run in 1..=2 {
+        farm.lake.add(&[one(&farm, run)]).unwrap();
+        farm.lake.compact(NOW).unwrap();
+    }
+    let log = farm.path().join("mark/_delta_log");
+    let has = |version: u64| {
+        log.join(format!("{version:020}.checkpoint.parquet"))
+            .exists()
+    };
+    assert!(has(0) && has(2));
+    farm.lake.vacuum(LONG).unwrap();
+    assert!(has(0));
+    farm.lake.vacuum(NOW).unwrap();
+    assert!(!has(0) && has(2));
+    assert_eq!(farm.lake.check().unwrap().problems, []);
+}
+
+#[test]
+fn a_damaged_checkpoint_is_a_problem_that_compaction_solves() {
+    let farm = Farm::new();
+    farm.lake.add(&[one(&farm, 1)]).unwrap();
+    farm.lake.compact(NOW).unwrap();
+    let log = farm.path().join("mark/_delta_log");
+    std::fs::write(log.join(format!("{:020}.checkpoint.parquet", 0)), "PAR1").unwrap();
+    let problems = farm.lake.check().unwrap().problems;
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(
+        problems[0].what.ends_with("expected a checkpoint of Delta"),
+        "{problems:?}"
+    );
+    assert_eq!(marks(&farm), BTreeMap::from([(1, 2)]));
+    farm.lake.compact(NOW).unwrap();
+    assert_eq!(farm.lake.check().unwrap().problems, []);
+}
+
 #[cfg(unix)]
 #[test]
 fn vacuum_deletes_nothing_behind_a_link() {

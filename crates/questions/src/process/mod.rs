@@ -1,5 +1,6 @@
 //! Processes: lifetimes, parents, and exit codes.
 
+use etwkit_base::digits::noun;
 use etwkit_question::declare;
 pub mod merge;
 mod sql;
@@ -173,9 +174,8 @@ impl std::fmt::Display for ProcessCounts {
 }
 
 /// Returns a number with its noun.
-fn counted(number: usize, [one, many]: [&str; 2]) -> String {
-    let noun = if number == 1 { one } else { many };
-    format!("{number} {noun}")
+fn counted(number: usize, nouns: [&str; 2]) -> String {
+    format!("{number} {}", noun(number as u64, nouns))
 }
 
 fn sessions<'r>(rows: impl Iterator<Item = &'r ProcessRow>) -> BTreeSet<String> {

@@ -6,6 +6,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use etwkit_base::digits::counted;
 use etwkit_terminal::errors::advised;
 use etwkit_terminal::{Exit, Lines};
 
@@ -41,7 +42,7 @@ pub(crate) fn show(args: &CheckArgs, lines: &mut Lines<'_>) -> Result<Exit> {
         }
         lines.heading(&format!(
             "{} of {}",
-            count(found.len(), "profile"),
+            counted(found.len() as u64, ["profile", "profiles"]),
             path.display()
         ))?;
         for profile in found {
@@ -150,11 +151,6 @@ fn read(path: &Path) -> Result<Wprp> {
              `etwkit record profiles --write FOLDER` write it",
         )
     })
-}
-
-fn count(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }
 
 fn of_profile(profile: &Recorded) -> Vec<String> {

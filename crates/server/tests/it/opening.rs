@@ -90,6 +90,26 @@ fn a_file_of_another_kind_is_neither_a_trace_nor_an_extract() {
 }
 
 #[test]
+fn a_lake_is_not_opened() {
+    let place = Place::new();
+    let lake = place.folder.path().join("lake");
+    std::fs::create_dir_all(lake.join("run").join("_delta_log")).unwrap();
+    let run = format!("{}#0123456789abcdef", lake.display());
+    for path in [lake.to_str().unwrap(), &run] {
+        let reply = place.post("open", &json!({"path": path}));
+        assert_eq!(reply.status, 400);
+        let failure = reply.json();
+        let message = format!("the page does not open the runs of a lake: {path}");
+        assert_eq!(failure["message"], message);
+        assert!(
+            failure["hint"].as_str().unwrap().contains("LAKE#RUN"),
+            "{failure}"
+        );
+    }
+    assert_eq!(place.get("info").json()["traces"], json!([]));
+}
+
+#[test]
 fn two_traces_answer_for_themselves() {
     let place = Place::new();
     let first = place.trace("first.etl");

@@ -70,7 +70,7 @@ pub(super) fn import(job: &Job, args: &ExtractArgs) -> anyhow::Result<Outcome> {
 pub(super) fn object(job: &Job, imported: &FromForeign, took: Duration) -> Value {
     json!({
         "trace": job.label(),
-        "extract": job.target,
+        "extract": job.kept(),
         "kept": false,
         "imported_from": ETWANALYZER,
         "json_bytes": imported.trace.size_bytes,
@@ -87,7 +87,7 @@ pub(super) fn text(
     took: Duration,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<()> {
-    printer.file(&format!("{} → {}", job.label(), job.target.display()))?;
+    printer.file(&format!("{} → {}", job.label(), job.place().display()))?;
     printer.line(&format!(
         "  imported from an extract of ETWAnalyzer, {} bytes of JSON, in {:.1} s: sums without single events",
         grouped(imported.trace.size_bytes.unsigned_abs()),

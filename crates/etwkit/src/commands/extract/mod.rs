@@ -1,5 +1,6 @@
 //! `etwkit extract`: traces become extracts, several at a time.
 
+mod into_lake;
 mod json;
 mod kept;
 pub(crate) mod label;
@@ -26,6 +27,7 @@ use etwkit_trace::import::Range;
 use etwkit_trace::table::Diagnostic;
 use etwkit_trace::tags::TagSet;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::cli::{Detail, ExtractArgs};
 use crate::commands::symbols::summary_line;
@@ -34,6 +36,7 @@ use crate::printer::{Printer, grouped};
 use crate::report::{self, Failures};
 use crate::symbols;
 use crate::time_range::TimeRange;
+use into_lake::IntoLake;
 use plan::Job;
 use progress::Bars;
 
@@ -43,6 +46,17 @@ enum Outcome {
     Imported(Box<FromForeign>, Duration),
     Kept,
     Interrupted,
+}
+
+impl Outcome {
+    /// Returns the bytes of the tables that were written.
+    fn bytes(&self) -> u64 {
+        match self {
+            Self::Extracted(converted, _) => size(&converted.written),
+            Self::Imported(imported, _) => size(&imported.written),
+            Self::Kept | Self::Interrupted => 0,
+        }
+    }
 }
 
 pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
@@ -56,17 +70,26 @@ pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Resu
     let mut failures = Failures::default();
     let sets = args.tags.sets(printer)?;
     let wants_notes = printer.wants_notes();
-    let exit = each(args, &sets, wants_notes, &mut |job, outcome, bars| {
+    let temporary = into_lake::temporary_folder(args)?;
+    let mut lake = args.lake.as_deref().map(IntoLake::open).transpose()?;
+    let from = (args, temporary.as_ref().map(TempDir::path));
+    let exit = each(from, &sets, wants_notes, &mut |job, outcome, bars| {
         failures.traces += 1;
         match outcome {
-            Ok(outcome) => bars.suspend(|| print(job, &outcome, args.json, printer))?,
+            Ok(outcome) => bars.suspend(|| {
+                print(job, &outcome, args.json, printer)?;
+                if let Some(lake) = &mut lake {
+                    lake.take(job, outcome.bytes(), printer);
+                }
+                anyhow::Ok(())
+            })?,
             // The others continue: one failure must not waste a night of extractions.
             Err(error) => {
                 if args.json {
                     let hint = report::hint(&error, report::HELP);
                     let text = format!("{error:#}");
                     printer.json(
-                        &json!({"trace": job.label(), "extract": job.target, "error": text, "hint": hint}),
+                        &json!({"trace": job.label(), "extract": job.kept(), "error": text, "hint": hint}),
                     )?;
                 }
                 bars.warn(&format!("{}: {error:#}", job.label()));
@@ -75,6 +98,9 @@ pub(crate) fn run(args: &ExtractArgs, printer: &mut Printer<'_>) -> anyhow::Resu
         }
         Ok(())
     })?;
+    if let Some(lake) = lake {
+        lake.finish(args.json, printer)?;
+    }
     match failures.all.pop() {
         None => Ok(exit),
         // The only trace needs no name.
@@ -92,7 +118,7 @@ type OnDone<'a> = dyn FnMut(&Job, anyhow::Result<Outcome>, &Bars) -> anyhow::Res
 /// Creates all extracts, and reports the outcome of each as soon as it and the previous ones are
 /// finished.
 fn each(
-    args: &ExtractArgs,
+    (args, temporary): (&ExtractArgs, Option<&Path>),
     sets: &[TagSet],
     wants_notes: bool,
     on_done: &mut OnDone<'_>,
@@ -111,7 +137,7 @@ fn each(
     TimeRange::parse(args.range.as_deref())?;
     // Held until the end: the standard input is a temporary file, which is removed with this value.
     let files = Files::of(&args.traces, Wanted::Sources)?;
-    let jobs = plan::jobs(args, &files.paths)?;
+    let jobs = plan::jobs(args, temporary, &files.paths)?;
     let described = described(&args.descriptions.read()?)?;
     let labels = label::all(&args.labels);
     let detail = match args.detail {
@@ -171,7 +197,7 @@ pub(crate) fn run_reporting(
     on_done: &mut dyn FnMut(&Done<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Exit> {
     // The caller writes lines of its own.
-    each(args, sets, false, &mut |job, outcome, bars| {
+    each((args, None), sets, false, &mut |job, outcome, bars| {
         let kept = outcome
             .map(|outcome| matches!(outcome, Outcome::Kept))
             .map_err(|error| format!("{error:#}"));
@@ -293,10 +319,10 @@ fn print(
         }
         (Outcome::Imported(imported, took), false) => json::text(job, imported, *took, printer),
         (Outcome::Kept | Outcome::Interrupted, true) => Ok(
-            printer.json(&json!({"trace": job.label(), "extract": job.target, "kept": true}))?
+            printer.json(&json!({"trace": job.label(), "extract": job.kept(), "kept": true}))?
         ),
         (Outcome::Kept | Outcome::Interrupted, false) => {
-            Ok(printer.line(&format!("{} is up to date", job.target.display()))?)
+            Ok(printer.line(&format!("{} is up to date", job.place().display()))?)
         }
     }
 }
@@ -357,7 +383,7 @@ fn object(job: &Job, converted: &Converted, took: Duration) -> Value {
     let trace = &converted.imported.trace;
     json!({
         "trace": job.label(),
-        "extract": job.target,
+        "extract": job.kept(),
         "kept": false,
         "events": trace.events,
         "trace_bytes": trace.size_bytes,
@@ -383,7 +409,7 @@ fn text(
 ) -> anyhow::Result<()> {
     let trace = &converted.imported.trace;
     let bytes = size(&converted.written);
-    printer.file(&format!("{} → {}", job.label(), job.target.display()))?;
+    printer.file(&format!("{} → {}", job.label(), job.place().display()))?;
     let per_second = trace.events as f64 / took.as_secs_f64().max(1e-9);
     printer.line(&format!(
         "  {} events, {} bytes of them, in {:.1} s ({} events/s)",

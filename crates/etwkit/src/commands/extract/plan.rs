@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::bail;
+use etwkit_base::path::name_of;
 use etwkit_extract::default_target;
 use etwkit_extract::json7z::{JsonInput, is_json_archive, open_all_json};
 
@@ -20,9 +21,21 @@ pub(super) struct Job {
     pub(super) member: Option<Arc<JsonInput>>,
     /// The extract.
     pub(super) target: PathBuf,
+    /// The lake that gets the extract, if it is removed afterwards.
+    pub(super) lake: Option<PathBuf>,
 }
 
 impl Job {
+    /// Returns the extract, if it is kept.
+    pub(super) fn kept(&self) -> Option<&Path> {
+        self.lake.is_none().then_some(self.target.as_path())
+    }
+
+    /// Returns where its rows are afterwards: in the extract or in a lake.
+    pub(super) fn place(&self) -> &Path {
+        self.lake.as_deref().unwrap_or(&self.target)
+    }
+
     /// Returns its name in messages.
     pub(super) fn label(&self) -> String {
         match self.traces.as_slice() {
@@ -36,8 +49,13 @@ impl Job {
     }
 }
 
-/// Returns the extracts that the arguments request.
-pub(super) fn jobs(args: &ExtractArgs, traces: &[PathBuf]) -> anyhow::Result<Vec<Job>> {
+/// Returns the extracts that the arguments request. Those that are removed afterwards go into the
+/// temporary folder.
+pub(super) fn jobs(
+    args: &ExtractArgs,
+    temporary: Option<&Path>,
+    traces: &[PathBuf],
+) -> anyhow::Result<Vec<Job>> {
     let sessions: Vec<Vec<PathBuf>> = if args.one_session {
         vec![traces.to_vec()]
     } else {
@@ -80,7 +98,11 @@ pub(super) fn jobs(args: &ExtractArgs, traces: &[PathBuf]) -> anyhow::Result<Vec
             .as_ref()
             .filter(|_| !is_alone(traces))
             .map(|member| member.name());
-        let target = target(traces, own_name, args.out.as_deref());
+        let target = match temporary {
+            // Traces of several folders may have one name.
+            Some(folder) => numbered(folder, jobs.len(), &beside(traces, own_name))?,
+            None => target(&beside(traces, own_name), args.out.as_deref()),
+        };
         // Jobs run at the same time: two with the same target would write into one folder at once.
         if !seen.insert(target.clone()) {
             bail!(
@@ -92,20 +114,34 @@ pub(super) fn jobs(args: &ExtractArgs, traces: &[PathBuf]) -> anyhow::Result<Vec
             traces: traces.clone(),
             member: member.clone(),
             target,
+            lake: args.lake.clone().filter(|_| temporary.is_some()),
         });
     }
     Ok(jobs)
 }
 
-/// Returns the path of the extract of traces. `own_name` is the name of a member of their archive,
-/// without folders.
-fn target(traces: &[PathBuf], own_name: Option<&str>, out: Option<&Path>) -> PathBuf {
+/// Returns the path of an extract next to its traces. `own_name` is the name of a member of their
+/// archive, without folders.
+fn beside(traces: &[PathBuf], own_name: Option<&str>) -> PathBuf {
     let named =
         |trace: &PathBuf| own_name.map_or_else(|| trace.clone(), |name| trace.with_file_name(name));
-    let beside = traces
+    traces
         .first()
-        .map_or_else(PathBuf::new, |trace| default_target(&named(trace)));
-    let Some(out) = out else { return beside };
+        .map_or_else(PathBuf::new, |trace| default_target(&named(trace)))
+}
+
+/// Returns the path of an extract in a new folder of its own.
+fn numbered(folder: &Path, number: usize, beside: &Path) -> std::io::Result<PathBuf> {
+    let own = folder.join(number.to_string());
+    std::fs::create_dir(&own)?;
+    Ok(own.join(name_of(beside)))
+}
+
+/// Returns the path of an extract by the path next to its traces.
+fn target(beside: &Path, out: Option<&Path>) -> PathBuf {
+    let Some(out) = out else {
+        return beside.to_owned();
+    };
     // A folder that is not an extract receives extracts; an extract is replaced.
     let is_extract = out.extension().is_some_and(|extension| extension == "etwx");
     if out.is_dir() && !is_extract {

@@ -1,23 +1,25 @@
 //! `etwkit lake add`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
+use etwkit_base::digits::counted;
+use etwkit_base::path::stem_of;
 use etwkit_engine::{Wanted, named};
 use etwkit_extract::Extract;
 use etwkit_lake::{Added, Lake};
 use etwkit_terminal::Exit;
 use etwkit_terminal::errors::advised;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::args::AddArgs;
-use super::{counted, said};
+use super::{RUNS, said};
 use crate::extracts::unpacked;
 use crate::printer::{Printer, grouped};
 
 /// Extracts that are added with one commit to each table.
 // A commit of some fifty tables takes a second: it is shared by many extracts, which are open until then.
-const AT_ONCE: usize = 256;
+pub(in crate::commands) const AT_ONCE: usize = 256;
 
 pub(super) fn run(args: &AddArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let lake = Lake::open(&args.lake)?;
@@ -27,22 +29,41 @@ pub(super) fn run(args: &AddArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     let paths = unpacked(paths.into(), printer)?.into_owned();
     let mut all = Added::default();
     for paths in paths.chunks(AT_ONCE) {
-        let extracts = opened(paths, printer);
-        add(&lake, &extracts, &mut all, printer);
+        add_all(&lake, paths, &mut all, printer);
     }
-    let object = json!({
+    let command = ("lake add", args.json);
+    said(printer, command, &object(&all), &text(&all))?;
+    Ok(Exit::Answered)
+}
+
+/// Adds extracts together. Those that cannot be opened or added become errors of the command.
+pub(in crate::commands) fn add_all(
+    lake: &Lake,
+    paths: &[PathBuf],
+    all: &mut Added,
+    printer: &mut Printer<'_>,
+) {
+    let extracts = opened(paths, printer);
+    add(lake, &extracts, all, printer);
+}
+
+/// Returns the names of the runs, for JSON.
+pub(in crate::commands) fn object(all: &Added) -> Value {
+    json!({
         "added": all.new,
         "replaced": all.replaced,
         "known": all.known,
-    });
-    let text = format!(
+    })
+}
+
+/// Returns the numbers of runs, for people.
+pub(in crate::commands) fn text(all: &Added) -> String {
+    format!(
         "added {}, replaced {}; {} were there",
-        counted(all.new.len(), "run"),
+        counted(all.new.len() as u64, RUNS),
         grouped(all.replaced.len() as u64),
         grouped(all.known.len() as u64),
-    );
-    said(printer, ("lake add", args.json), &object, &text)?;
-    Ok(Exit::Answered)
+    )
 }
 
 fn refuse_runs(paths: &[PathBuf]) -> anyhow::Result<()> {
@@ -67,20 +88,11 @@ fn opened(paths: &[PathBuf], printer: &mut Printer<'_>) -> Vec<(String, Extract)
             .engine
             .extract(&context.asking, path, printer.notes());
         match extract.with_context(|| path.display().to_string()) {
-            Ok(extract) => all.push((name_of(path), extract)),
+            Ok(extract) => all.push((stem_of(path), extract)),
             Err(error) => printer.failed(error),
         }
     }
     all
-}
-
-/// Returns the name of an extract, as in the table `extract`.
-fn name_of(path: &Path) -> String {
-    let name = path.file_stem();
-    name.map_or_else(
-        || path.display().to_string(),
-        |name| name.to_string_lossy().into_owned(),
-    )
 }
 
 /// Adds extracts together. If that fails, each is added alone, so that a damaged one keeps back no

@@ -1,18 +1,25 @@
 //! `etwkit lake`: a folder that keeps the rows of many extracts.
 
-mod add;
+pub(super) mod add;
 pub(crate) mod args;
 mod runs;
 
 use std::time::Duration;
 
+use etwkit_base::digits::counted;
 use etwkit_lake::{Checked, Lake};
 use etwkit_terminal::Exit;
 use etwkit_terminal::errors::advised;
 use serde_json::{Value, json};
 
-use crate::printer::{Printer, grouped};
+use crate::printer::Printer;
 use args::{CompactArgs, LakeArgs, LakeCommand, OnlyLake, VacuumArgs};
+
+/// Nouns of numbers.
+const RUNS: [&str; 2] = ["run", "runs"];
+const TABLES: [&str; 2] = ["table", "tables"];
+const FILES: [&str; 2] = ["file", "files"];
+const ROWS: [&str; 2] = ["row", "rows"];
 
 /// Names of runs that a line lists.
 const LISTED: usize = 5;
@@ -55,16 +62,17 @@ fn check(args: &OnlyLake, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     });
     let text = format!(
         "{}, {}, {}, {}",
-        counted(checked.runs, "run"),
-        counted(checked.tables, "table"),
-        counted(checked.files, "file"),
-        counted_rows(checked.rows),
+        counted(checked.runs as u64, RUNS),
+        counted(checked.tables as u64, TABLES),
+        counted(checked.files as u64, FILES),
+        counted(checked.rows, ROWS),
     );
     said(printer, ("lake check", args.json), &object, &text)?;
     note(&checked, printer);
     for problem in problems {
-        let hint = "drop a run that lacks rows (`etwkit lake drop`) and add its extract again; if a file is \
-                    missing or damaged, create a new lake from the extracts";
+        let hint = "drop a run that lacks rows (`etwkit lake drop`) and add its extract again; `etwkit lake \
+                    compact` replaces a damaged checkpoint; if another file is missing or damaged, \
+                    create a new lake from the extracts";
         printer.failed(advised(problem, hint));
     }
     Ok(Exit::Answered)
@@ -75,7 +83,7 @@ fn note(checked: &Checked, printer: &mut Printer<'_>) {
     if checked.dead_rows > 0 {
         printer.note(&format!(
             "{} belong to no run: `etwkit lake compact` leaves them out",
-            counted_rows(checked.dead_rows)
+            counted(checked.dead_rows, ROWS)
         ));
     }
     let others = &checked.other_versions;
@@ -102,10 +110,10 @@ fn compact(args: &CompactArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit
     });
     let text = format!(
         "{}: {} became {}, {} left out",
-        counted(done.tables, "table"),
-        counted(done.merged, "file"),
+        counted(done.tables as u64, TABLES),
+        counted(done.merged as u64, FILES),
         done.written,
-        counted_rows(done.left_out),
+        counted(done.left_out, ROWS),
     );
     said(printer, ("lake compact", args.json), &object, &text)?;
     Ok(Exit::Answered)
@@ -120,7 +128,7 @@ fn vacuum(args: &VacuumArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> 
     });
     let text = format!(
         "deleted {}, {:.1} MB; {} too new",
-        counted(done.files, "file"),
+        counted(done.files as u64, FILES),
         done.bytes as f64 / 1e6,
         done.kept,
     );
@@ -144,14 +152,4 @@ fn said(
     }
     printer.json_start(command);
     Ok(printer.json(object)?)
-}
-
-fn counted(count: usize, what: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{} {what}{ending}", grouped(count as u64))
-}
-
-fn counted_rows(rows: u64) -> String {
-    let ending = if rows == 1 { "" } else { "s" };
-    format!("{} row{ending}", grouped(rows))
 }

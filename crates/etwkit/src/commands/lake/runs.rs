@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use etwkit_base::digits::counted;
 use etwkit_lake::{Lake, Run};
 use etwkit_sql::choice::{Facts, fitting};
 use etwkit_terminal::{Exit, Table};
 use serde_json::{Value, json};
 
+use super::RUNS;
 use super::args::{DropArgs, ListArgs};
-use super::counted;
 use crate::printer::{Printer, grouped};
 
 /// Characters of a start up to its seconds.
@@ -21,7 +22,7 @@ pub(super) fn list(args: &ListArgs, printer: &mut Printer<'_>) -> anyhow::Result
     }
     print(&mut runs, ("lake list", args.json), printer)?;
     if !args.json {
-        printer.line(&counted(runs.len(), "run"))?;
+        printer.line(&counted(runs.len() as u64, RUNS))?;
     }
     Ok(exit(&runs))
 }
@@ -38,7 +39,7 @@ pub(super) fn drop(args: &DropArgs, printer: &mut Printer<'_>) -> anyhow::Result
         print(&mut runs, ("lake drop", args.json), printer)?;
     }
     if !args.json {
-        printer.line(&format!("dropped {}", counted(dropped, "run")))?;
+        printer.line(&format!("dropped {}", counted(dropped as u64, RUNS)))?;
     }
     if dropped > 0 {
         printer.note(

@@ -1,5 +1,5 @@
-//! Checkpoints of a log: its state as a Parquet file, which other programs write and after which they
-//! may delete old commits.
+//! Reading of checkpoints: the state of a log as a Parquet file. Other programs write some, too, and may
+//! delete the commits before.
 
 use etwkit_extract::Slice;
 use parquet::errors::ParquetError;
@@ -7,19 +7,19 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use serde_json::{Map, Value};
 
-use crate::log::{FOLDER, Line, version_of};
+use super::action::Line;
+use super::name;
 use crate::read::guarded;
 use crate::store::Store;
 use crate::{Error, Result};
 
-/// End of the name of a checkpoint in one file. Those in several files, or with an id in the name, are
-/// not read.
-const END: &str = ".checkpoint.parquet";
+/// Maximum number of actions.
+pub(super) const MAX_ACTIONS: usize = 1 << 20;
 
 /// Limits of a checkpoint. A few bytes can stand for any number of rows and elements of lists, and a
 /// text is written once for all rows that have it.
 struct Limits {
-    actions: u64,
+    actions: usize,
     /// Values of a column, more than one for each action where it is a list or a map.
     values: u64,
     /// Bytes of all texts, with the names of their columns.
@@ -27,25 +27,19 @@ struct Limits {
 }
 
 const LIMITS: Limits = Limits {
-    actions: 1 << 20,
+    actions: MAX_ACTIONS,
     values: 1 << 22,
     text: 1 << 31,
 };
 
-/// The version in the name of a checkpoint; `None` for other files.
-pub(crate) fn version(name: &str) -> Option<u64> {
-    version_of(name.strip_suffix(END)?)
-}
-
 /// Reads the actions of a checkpoint, one after the other.
-pub(crate) fn each(
+pub(super) fn each(
     store: &Store,
     table: &str,
     version: u64,
     mut apply: impl FnMut(Line) -> Result<()>,
 ) -> Result<()> {
-    let name = format!("{table}/{FOLDER}/{version:020}{END}");
-    let path = store.path(&name);
+    let path = store.path(&name::checkpoint(table, version));
     let slice = Slice::of_file(&path)?;
     let mut applied = Ok(());
     let read = read(&slice, &LIMITS, &mut |value| {

@@ -1,0 +1,32 @@
+//! Refusal of lakes where only the files of an extract help.
+
+use std::path::{Path, PathBuf};
+
+use etwkit_lake::{is_lake, split};
+
+use crate::{Error, Result};
+
+/// Returns an error if one of these paths is a lake or a run of one. `who` does not open them, and `hint`
+/// says what can be done instead.
+///
+/// # Errors
+/// One of them is.
+pub fn refuse_lakes<'p>(
+    paths: impl IntoIterator<Item = &'p PathBuf>,
+    who: &str,
+    hint: &'static str,
+) -> Result<()> {
+    let mut paths = paths.into_iter();
+    match paths.find(|path| is_of_lake(path)) {
+        Some(path) => Err(Error::Named {
+            message: format!("{who} does not open the runs of a lake: {}", path.display()),
+            hint,
+            source: None,
+        }),
+        None => Ok(()),
+    }
+}
+
+fn is_of_lake(path: &Path) -> bool {
+    is_lake(path) || split(path).is_some()
+}
