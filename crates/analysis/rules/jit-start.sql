@@ -15,6 +15,8 @@
 -- param min_large_ms: float = 10 – of a method that is large; many of them cost as much as one of 50 ms
 -- param min_total_ms: float = 200 – of all methods of a program that has a method of 50 ms, or of its large methods
 -- param min_many_ms: float = 1000 – of all methods, where few are large
+-- param min_burst_ms: float = 400 – of all methods, where the program does little else from the first one to the last
+-- param min_burst_percent: float = 60 – of that time
 WITH background AS ( -- threads of a runtime that compile methods again, while the older code runs
   SELECT thread_key FROM jit
   GROUP BY thread_key
@@ -32,6 +34,7 @@ WITH background AS ( -- threads of a runtime that compile methods again, while t
   SELECT * FROM compiled
   WHERE cost_ns >= $min_total_ms * 1000000 AND (longest_ns >= $min_single_ms * 1000000 OR large_ns >= $min_total_ms * 1000000)
     OR cost_ns >= $min_many_ms * 1000000
+    OR cost_ns >= $min_burst_ms * 1000000 AND cost_ns >= $min_burst_percent / 100 * (to_ns - from_ns)
 ), totals AS ( -- processes of one program can have the same longest method
   SELECT l.culprit, union_duration(w.start_ns, w.ts_ns) AS total_ns, count(*) AS count, max(w.duration_ns) AS longest_ns,
     first_value(w.start_ns ORDER BY w.duration_ns DESC, w.start_ns) AS at_ns,

@@ -13,6 +13,10 @@
 -- spot: disk --process {pid}
 -- param min_single_ms: float = 100 – for one read or write: a disk that spins takes less than 30
 -- param min_flush_ms: float = 5 – for one flush: a disk with a protected cache takes less than 1
+-- param max_small_kb: int = 128 – of a read or write that is small: how long it takes does not depend on its size
+-- param min_mean_ms: float = 20 – of the small ones of a program: a disk that spins takes 5 to 15 where they are far apart
+-- param min_small_count: int = 10 – fewer have no mean
+-- param min_small_percent: float = 30 – of the time from the first to the last of them
 -- param min_total_ms: float = 500 – a smaller total goes unnoticed, and a disk that has slept answers late once
 -- param min_flush_percent: float = 10 – of the time from the first to the last flush of a program
 WITH requests AS (
@@ -25,11 +29,17 @@ WITH requests AS (
   SELECT disk, process_key FROM requests WHERE is_flush GROUP BY disk, process_key
   HAVING union_duration(CASE WHEN service_ns >= $min_flush_ms * 1000000 THEN from_ns ELSE to_ns END, to_ns)
     >= $min_flush_percent / 100 * (max(to_ns) - min(from_ns))
+), slowed AS ( -- programs for which small reads and writes are a good part of their time
+  SELECT disk, process_key FROM requests WHERE NOT is_flush AND size_bytes <= $max_small_kb * 1024 GROUP BY disk, process_key
+  HAVING avg(service_ns) >= $min_mean_ms * 1000000 AND count(*) >= $min_small_count
+    AND union_duration(from_ns, to_ns) >= $min_small_percent / 100 * (max(to_ns) - min(from_ns))
 ), slow AS (
   SELECT CASE WHEN r.is_flush THEN 'flushes of disk ' ELSE 'disk ' END || r.disk || coalesce(' (' || r.model || ')', '') AS culprit, r.process_key,
     r.thread_key, r.stack_id, r.from_ns, r.to_ns, r.service_ns
   FROM requests r LEFT JOIN flushing f ON r.is_flush AND f.disk = r.disk AND f.process_key = r.process_key
+  LEFT JOIN slowed s ON NOT r.is_flush AND s.disk = r.disk AND s.process_key = r.process_key
   WHERE r.service_ns >= $min_single_ms * 1000000 OR f.process_key IS NOT NULL AND r.service_ns >= $min_flush_ms * 1000000
+    OR s.process_key IS NOT NULL AND r.size_bytes <= $max_small_kb * 1024
 ), culprits AS (
   SELECT culprit, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(service_ns) AS longest_ns,
     first_value(stack_id ORDER BY service_ns DESC, from_ns, thread_key) AS stack_id,

@@ -26,19 +26,29 @@
 -- param max_helpers: int = 5 – threads that wait for each other between the window and the process that is named
 -- param max_callers: int = 4 – calls between functions that are blamed for several hangs: farther apart they are different work
 WITH RECURSIVE pumps AS (
-  SELECT thread_key, process_key, in_ns, last_out_ns FROM context_switch
-  WHERE in_ns IS NOT NULL AND wait_ns > 0
-    AND stack_contains(stack_id, 'user32.dll!*GetMessage*;user32.dll!*PeekMessage*;user32.dll!*MsgWait*;user32.dll!*WaitMessage*;win32k*!*GetMessage*;win32k*!*PeekMessage*;win32k*!*RealSleepThread*')
-    -- While COM waits it serves its own windows and no input: that is no look for messages, and proves no window.
-    AND NOT stack_contains(stack_id, '*!CCliModalLoop*;*!CoWaitForMultiple*')
+  SELECT thread_key, process_key, in_ns, last_out_ns, is_nameless
+  FROM (
+    SELECT *, is_user_request AND NOT is_look AS is_nameless,
+      max(CASE WHEN is_user_request AND NOT is_look AND is_in_com THEN 1 ELSE 0 END) OVER (PARTITION BY thread_key) AS serves_com
+    FROM (
+      SELECT thread_key, process_key, in_ns, last_out_ns,
+        stack_contains(stack_id, 'user32.dll!*GetMessage*;user32.dll!*PeekMessage*;user32.dll!*MsgWait*;user32.dll!*WaitMessage*;win32k*!*GetMessage*;win32k*!*PeekMessage*;win32k*!*RealSleepThread*')
+        -- While COM waits it serves its own windows and no input: that is no look for messages, and proves no window.
+        AND NOT stack_contains(stack_id, '*!CCliModalLoop*;*!CoWaitForMultiple*') AS is_look,
+        -- A wait for the window manager is a look for messages, too, where user32.dll has no names of functions.
+        wait_reason = 13 AND stack_contains(stack_id, 'user32.dll+*') AS is_user_request,
+        stack_contains(stack_id, 'combase.dll+*;ole32.dll+*') AS is_in_com
+      FROM context_switch WHERE in_ns IS NOT NULL AND wait_ns > 0)
+    WHERE is_look OR is_user_request)
+  WHERE NOT is_nameless OR serves_com = 0
 ), ends AS ( -- after its last wait for messages a thread goes on until it is switched out for good
   SELECT thread_key, max(out_ns) AS out_ns FROM context_switch GROUP BY thread_key
 ), pauses AS (
-  SELECT p.thread_key, p.process_key, p.in_ns AS from_ns,
+  SELECT p.thread_key, p.process_key, p.is_nameless, p.in_ns AS from_ns,
     coalesce(lead(p.last_out_ns) OVER (PARTITION BY p.thread_key ORDER BY p.in_ns), e.out_ns) AS to_ns
   FROM pumps p JOIN ends e ON e.thread_key = p.thread_key
 ), delayed AS ( -- delays that Windows reported, merged where they overlap: input that waited, messages that nobody looked for
-  SELECT thread_key, process_key, greatest(min(start_ns), 0) AS from_ns, max(ts_ns) AS to_ns FROM (
+  SELECT thread_key, process_key, false AS is_nameless, greatest(min(start_ns), 0) AS from_ns, max(ts_ns) AS to_ns FROM (
     SELECT *, sum(is_new) OVER (PARTITION BY thread_key ORDER BY start_ns, ts_ns) AS delay FROM (
       SELECT thread_key, process_key, start_ns, ts_ns, CASE WHEN start_ns <= max(ts_ns) OVER (
         PARTITION BY thread_key ORDER BY start_ns, ts_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) THEN 0 ELSE 1 END AS is_new
@@ -52,17 +62,27 @@ WITH RECURSIVE pumps AS (
   SELECT d.*, true AS is_reported FROM delayed d
   WHERE d.to_ns - d.from_ns >= $min_single_ms * 1000000 AND NOT EXISTS (
     SELECT 1 FROM long l WHERE l.thread_key = d.thread_key AND l.from_ns < d.to_ns AND l.to_ns > d.from_ns)
+), innermost AS ( -- without names, samples in user32.dll itself and not in what it called count as fetches
+  SELECT s.stack_id, first_value(lower(m.name) ORDER BY f.depth) AS module
+  FROM (SELECT DISTINCT stack_id FROM cpu_sample WHERE stack_contains(stack_id, 'user32.dll+*')) s
+  JOIN stack_frame f ON f.stack_id = s.stack_id
+  JOIN frame r ON r.frame_id = f.frame_id
+  JOIN module m ON m.module_id = r.module_id
+  WHERE m.process_key IS NOT NULL AND lower(m.name) NOT IN ('ntdll.dll', 'win32u.dll', 'wow64.dll', 'wow64win.dll', 'wow64cpu.dll')
+  GROUP BY s.stack_id
 ), fetches AS ( -- samples in which the thread fetched messages without having to wait for one
   SELECT g.*, s.ts_ns AS fetch_ns
   FROM uncut g JOIN cpu_sample s ON s.thread_key = g.thread_key AND s.ts_ns > g.from_ns AND s.ts_ns < g.to_ns
-  WHERE NOT g.is_reported AND stack_contains(s.stack_id, 'user32.dll!*PeekMessage*;user32.dll!*GetMessage*')
+  LEFT JOIN innermost i ON i.stack_id = s.stack_id AND g.is_nameless
+  WHERE NOT g.is_reported
+    AND (stack_contains(s.stack_id, 'user32.dll!*PeekMessage*;user32.dll!*GetMessage*') OR i.module = 'user32.dll')
     AND NOT stack_contains(s.stack_id, '*!CCliModalLoop*;*!CoWaitForMultiple*')
 ), pieces AS ( -- from one fetch to the next one
-  SELECT thread_key, process_key, from_ns AS gap_ns, to_ns AS gap_end_ns, is_reported, fetch_ns AS from_ns,
+  SELECT thread_key, process_key, from_ns AS gap_ns, to_ns AS gap_end_ns, is_reported, is_nameless, fetch_ns AS from_ns,
     coalesce(lead(fetch_ns) OVER (PARTITION BY thread_key, from_ns ORDER BY fetch_ns), to_ns) AS to_ns
   FROM (SELECT *, from_ns AS fetch_ns FROM uncut UNION ALL SELECT * FROM fetches)
 ), gaps AS (
-  SELECT process_key, thread_key, from_ns, to_ns, is_reported,
+  SELECT process_key, thread_key, from_ns, to_ns, is_reported, is_nameless,
     from_ns - gap_ns > $max_fetch_ms * 1000000 OR gap_end_ns - to_ns > $max_fetch_ms * 1000000 AS is_inner
   FROM pieces WHERE to_ns - from_ns >= $min_single_ms * 1000000
 ), samples AS (
@@ -71,7 +91,7 @@ WITH RECURSIVE pumps AS (
   GROUP BY g.thread_key, g.from_ns, s.stack_id
 ), sampled AS (
   SELECT thread_key, from_ns, sum(count) AS count,
-    sum(CASE WHEN stack_contains(stack_id, 'user32.dll!*DispatchMessage*') THEN count ELSE 0 END) AS messages
+    sum(CASE WHEN stack_contains(stack_id, 'user32.dll!*DispatchMessage*;user32.dll+*') THEN count ELSE 0 END) AS messages
   FROM samples GROUP BY thread_key, from_ns
 ), waits AS (
   SELECT thread_key, from_ns, sum(wait_ns) AS wait_ns, first_value(stack_id ORDER BY wait_ns DESC) AS stack_id,
@@ -94,7 +114,11 @@ WITH RECURSIVE pumps AS (
   LEFT JOIN process o ON o.process_key = t.process_key AND o.process_key <> g.process_key AND o.pid > 4
   LEFT JOIN sampled a ON a.thread_key = g.thread_key AND a.from_ns = g.from_ns
   -- Between fetches a thread that asks again and again does no work for a message.
-  WHERE g.is_reported OR NOT g.is_inner OR a.messages IS NULL OR a.messages >= 0.5 * a.count
+  WHERE g.is_reported
+    OR NOT g.is_nameless AND (NOT g.is_inner OR a.messages IS NULL OR a.messages >= 0.5 * a.count)
+    -- Without names only what user32.dll called is known to be work for a message.
+    OR g.is_nameless AND CASE WHEN coalesce(w.wait_ns, 0) >= 0.5 * (g.to_ns - g.from_ns) THEN stack_contains(w.stack_id, 'user32.dll+*')
+      ELSE a.messages >= 0.8 * a.count END
 ), asked AS ( -- whom the window waited for in its longest wait, whom that thread waited for in the meantime, and so on
   SELECT thread_key, from_ns, process_key, longest_ns, by_thread, greatest(at_ns, from_ns) AS wait_from_ns,
     greatest(at_ns, from_ns) + longest_ns AS wait_to_ns, 1 AS step

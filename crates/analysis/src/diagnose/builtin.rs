@@ -54,6 +54,7 @@ const TEXTS: &[(&str, &str)] = rules![
     "retransmits",
     "pool-starvation",
     "write-throttle",
+    "slow-processors",
 ];
 
 // A rule without a title or sentence is skipped rather than a panic; a test below keeps that from happening.

@@ -4,8 +4,8 @@ use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis, FindingRow, Rules, r
 use etwkit_question::Question;
 use etwkit_question::range::{Range, Unit};
 use etwkit_trace::table::{
-    CpuCore, CpuParking, CpuSample, Disk, DiskIo, DnsQuery, FileIo, Gc, HardFault, Jit, NetIo,
-    Thread, ThreadPool,
+    CpuClass, CpuCore, CpuParking, CpuSample, Disk, DiskIo, DnsQuery, FileIo, Gc, HardFault, Jit,
+    NetIo, Thread, ThreadPool,
 };
 
 use super::support::{Machine, Slice, first, found, off};
@@ -1281,4 +1281,167 @@ fn a_hang_is_blamed_on_the_innermost_function_of_its_samples() {
         (one.culprit.as_str(), one.cost_ns),
         ("a.exe!Fill", Some(600 * MS))
     );
+}
+
+/// A window that looks for messages at 0 and 700 ms, in waits for the window manager (13), of a program whose
+/// functions have no names.
+fn nameless_window(fetches: &[&'static str]) -> Machine {
+    let mut machine = Machine::new(&["a.exe", "b.exe"], 2000 * MS);
+    let fetches = machine.stack(fetches);
+    for (from, to, ends) in [(0, 100, 150), (700, 800, 810)] {
+        let wait = off(1, from * MS).readied_by_dpc(to * MS, 1);
+        machine.add(wait.ran(to * MS, ends * MS).reason(13).in_stack(fetches));
+    }
+    machine
+}
+
+/// Costs of hangs, and whether the rule could be checked.
+fn hangs(machine: &Machine) -> (Vec<Option<i64>>, String) {
+    let request = DiagnoseRequest {
+        rule: Some("ui-hang".to_owned()),
+        ..DiagnoseRequest::default()
+    };
+    let diagnosis = request.ask(&machine.session()).unwrap();
+    let costs = diagnosis.findings.iter().map(|one| one.cost_ns).collect();
+    (costs, diagnosis.rules[0].state.clone())
+}
+
+/// The window waits for 550 ms, in what it was asked for by a message or elsewhere.
+#[test]
+fn a_window_that_waits_is_seen_without_names_of_functions() {
+    let looks = ["user32.dll+get", "a.exe+loop"];
+    // A thread that serves calls of COM may have no window.
+    let serves = ["user32.dll+wait", "combase.dll+call", "a.exe+loop"];
+    let of_message = ["a.exe+ask", "user32.dll+dispatch", "a.exe+loop"];
+    let of_others = ["a.exe+ask", "a.exe+idle", "a.exe+loop"];
+    for (fetches, works, cost) in [
+        (&looks[..], of_message, Some(600 * MS)),
+        (&looks[..], of_others, None),
+        (&serves[..], of_message, None),
+    ] {
+        let mut machine = nameless_window(fetches);
+        let stack = machine.stack(&works);
+        let wait = off(1, 150 * MS).readied(699 * MS, 2);
+        machine.add(wait.ran(699 * MS, 700 * MS).in_stack(stack));
+        let state = cost.map_or("not checked", |_| "found");
+        let expected = (Vec::from_iter(cost.map(Some)), state.to_owned());
+        assert_eq!(hangs(&machine), expected, "{fetches:?} {works:?}");
+    }
+}
+
+/// The window computes for 600 ms. Samples in user32.dll itself may be looks for messages.
+#[test]
+fn a_window_that_computes_is_seen_without_names_of_functions() {
+    let draws = &["a.exe+fill", "user32.dll+dispatch", "a.exe+loop"][..];
+    let polls = &["win32u.dll+peek", "user32.dll+peek", "a.exe+loop"][..];
+    let renders = &["a.exe+render", "a.exe+loop"][..];
+    for (works, every_100_ms, cost) in [
+        (draws, draws, Some(600 * MS)),
+        (draws, polls, None),
+        (renders, renders, None),
+    ] {
+        let mut machine = nameless_window(&["user32.dll+get", "a.exe+loop"]);
+        let (works, looks) = (machine.stack(works), machine.stack(every_100_ms));
+        machine.switches[0].out_ns = Some(700 * MS);
+        machine.samples = (1..600)
+            .map(|at| CpuSample {
+                ts_ns: (100 + at) * MS,
+                process_key: Some(1),
+                thread_key: 1,
+                weight_ns: MS,
+                stack_id: if at % 100 == 0 { looks } else { works },
+                has_stack: true,
+                ..CpuSample::default()
+            })
+            .collect();
+        let costs = hangs(&machine).0;
+        assert_eq!(costs, Vec::from_iter(cost.map(Some)), "{works} {looks}");
+    }
+}
+
+/// 24 reads of 25 ms: small ones are slow, if the program does little else; large ones take that long.
+#[test]
+fn a_disk_is_slow_if_small_requests_take_long_on_average() {
+    const KIB: i64 = 1024;
+    for (service_ms, every_ms, size_bytes, cost) in [
+        (25_i64, 50_i64, 8 * KIB, Some(600 * MS)),
+        (15, 50, 8 * KIB, None),
+        (25, 200, 8 * KIB, None),
+        (25, 50, 1024 * KIB, None),
+    ] {
+        let mut machine = Machine::new(&["System", "a.exe"], 20_000 * MS);
+        let request = |number: i64| DiskIo {
+            kind: "read",
+            process_key: Some(2),
+            thread_key: Some(2),
+            init_ns: number * every_ms * MS,
+            complete_ns: (number * every_ms + service_ms) * MS,
+            io_ns: service_ms * MS,
+            service_ns: service_ms * MS,
+            size_bytes,
+            priority: 3,
+            ..DiskIo::default()
+        };
+        machine.transfers = (0..24).map(request).collect();
+        let expected = Vec::from_iter(cost.map(Some));
+        let case = format!("{service_ms} ms every {every_ms} ms, {size_bytes} bytes");
+        assert_eq!(costs(&machine, "slow-disk"), expected, "{case}");
+    }
+}
+
+/// 300 methods of 2 ms, which start every 3 ms, as in a program that starts, or every 10 ms.
+#[test]
+fn many_small_methods_are_noticed_where_a_program_does_little_else() {
+    for (every_ms, cost) in [(3_i64, Some(600 * MS)), (10, None)] {
+        let mut machine = Machine::new(&["a.exe"], 10_000 * MS);
+        let method = |number: i64| Jit {
+            process_key: Some(1),
+            thread_key: Some(1),
+            start_ns: Some(number * every_ms * MS),
+            ts_ns: (number * every_ms + 2) * MS,
+            duration_ns: Some(2 * MS),
+            ..Jit::default()
+        };
+        machine.compiled = (0..300).map(method).collect();
+        let expected = Vec::from_iter(cost.map(Some));
+        assert_eq!(
+            costs(&machine, "jit-start"),
+            expected,
+            "every {every_ms} ms"
+        );
+    }
+}
+
+/// A program computes for 2 of 2.1 s or of 10 s, at a third or at most of the speed of its processor.
+#[test]
+fn a_program_that_computes_can_have_slow_processors() {
+    for (mhz, last_ms, is_found) in [
+        (1000, 2100, true),
+        (2500, 2100, false),
+        (1000, 10_000, false),
+    ] {
+        let mut machine = Machine::new(&["a.exe"], 10_000 * MS);
+        let cpu_ns = 2000 * MS;
+        machine.classes = vec![CpuClass {
+            process_key: Some(1),
+            cpu_ns,
+            normalized_ns: Some(cpu_ns / 3000 * i64::from(mhz)),
+            mean_mhz: Some(f64::from(mhz)),
+            nominal_mhz: Some(3000.0),
+            measured_ns: cpu_ns,
+            last_ns: last_ms * MS,
+            ..CpuClass::default()
+        }];
+        let found = found(&machine, "slow-processors");
+        let sentences: Vec<_> = found.iter().map(|one| one.sentence.as_str()).collect();
+        let expected = is_found.then_some(
+            "a.exe (4) computed on processors at 1,000 of 3,000 MHz, which took about 1.33 s of its \
+             2.00 s of CPU time",
+        );
+        assert_eq!(
+            sentences,
+            Vec::from_iter(expected),
+            "{mhz} MHz, {last_ms} ms"
+        );
+    }
 }

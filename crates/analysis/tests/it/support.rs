@@ -4,9 +4,9 @@ use etwkit_analysis::diagnose::{DiagnoseRequest, FindingRow};
 use etwkit_sql::Session;
 use etwkit_trace::table::{Columns, Row};
 use etwkit_trace::table::{
-    ContextSwitch, CpuCore, CpuParking, CpuProcess, CpuSample, Disk, DiskIo, DnsQuery, DpcIsr,
-    FileIo, Frame, Gc, HardFault, Jit, Method, Module, NetIo, Process, Stack, Thread, ThreadPool,
-    Trace, UiDelay, UserLock,
+    ContextSwitch, CpuClass, CpuCore, CpuFrequency, CpuParking, CpuProcess, CpuSample, Disk,
+    DiskIo, DnsQuery, DpcIsr, FileIo, Frame, Gc, HardFault, Jit, Method, Module, NetIo, Process,
+    Stack, Thread, ThreadPool, Trace, UiDelay, UserLock,
 };
 
 /// Rows of all tables.
@@ -25,6 +25,7 @@ pub(crate) struct Machine {
     pub(crate) delays: Vec<UiDelay>,
     pub(crate) cores: Vec<CpuCore>,
     pub(crate) parkings: Vec<CpuParking>,
+    pub(crate) classes: Vec<CpuClass>,
     pub(crate) collections: Vec<Gc>,
     pub(crate) packets: Vec<NetIo>,
     pub(crate) files: Vec<FileIo>,
@@ -33,7 +34,7 @@ pub(crate) struct Machine {
     pub(crate) compiled: Vec<Jit>,
     /// File name of the module that all methods without one are in, if it is not `a.dll`.
     pub(crate) module: Option<&'static str>,
-    /// `MODULE!METHOD` with a module of process 1, or `METHOD`.
+    /// `MODULE!METHOD` with a module of process 1, or `METHOD`; `MODULE+PLACE` is a place without a name.
     pub(crate) methods: Vec<&'static str>,
     /// Parent and method of each stack.
     pub(crate) stacks: Vec<(Option<i32>, i32)>,
@@ -121,7 +122,13 @@ impl Machine {
     /// The session over it.
     pub(crate) fn session(&self) -> Session {
         let common = self.module.unwrap_or("a.dll");
-        let split = |name: &&'static str| name.split_once('!').unwrap_or((common, name));
+        let split = |name: &&'static str| -> (&'static str, Option<&'static str>) {
+            if let Some((module, _)) = name.split_once('+') {
+                return (module, None);
+            }
+            let (module, method) = name.split_once('!').unwrap_or((common, name));
+            (module, Some(method))
+        };
         let mut names = vec![common];
         names.extend(self.methods.iter().map(|name| split(name).0));
         let module_of = |name: &str| names.iter().position(|module| *module == name).unwrap();
@@ -143,18 +150,20 @@ impl Machine {
             })
         };
         let methods: Vec<Method> = numbered()
-            .map(|(method_id, module_id, name)| Method {
-                method_id,
-                module_id: Some(module_id),
-                name: name.into(),
-                ..Method::default()
+            .filter_map(|(method_id, module_id, name)| {
+                Some(Method {
+                    method_id,
+                    module_id: Some(module_id),
+                    name: name?.into(),
+                    ..Method::default()
+                })
             })
             .collect();
         let frames: Vec<Frame> = numbered()
-            .map(|(id, module_id, _)| Frame {
+            .map(|(id, module_id, name)| Frame {
                 frame_id: id,
                 module_id: Some(module_id),
-                method_id: Some(id),
+                method_id: name.map(|_| id),
                 rva: Some(16 * i64::from(id)),
                 ..Frame::default()
             })
@@ -190,6 +199,8 @@ impl Machine {
             rows(&self.delays),
             rows(&self.cores),
             rows(&self.parkings),
+            rows(&self.classes),
+            rows::<CpuFrequency>(&[]),
             rows(&self.collections),
             rows(&self.packets),
             rows(&self.files),
