@@ -7,6 +7,7 @@
 --   program touch less at its start.
 -- not proved: That the program is always that slow: a second run finds these pages in memory.
 -- needs: hard_fault
+-- symptom of: slow-disk, busy-disk
 -- pieces: t.culprit, f.process_key, f.start_ns AS from_ns, f.end_ns AS to_ns FROM hard_fault f
 --   JOIN top_file t ON t.process_key = f.process_key
 -- evidence: dump hard-fault --process {pid} --details

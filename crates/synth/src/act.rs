@@ -3,9 +3,11 @@
 //! An action that lasts begins with one step and ends with a later one, so the thread can compute,
 //! wait or be preempted in between.
 
+use std::net::Ipv4Addr;
+
 use etwkit_etl::Guid;
 
-use crate::table::{Device, File, Function, Program, RegistryKey, Thread};
+use crate::table::{Cpu, Device, File, Function, Program, RegistryKey, Thread};
 
 /// An action of a thread, with events of its own.
 #[derive(Debug, Clone, Copy)]
@@ -120,6 +122,16 @@ pub(crate) enum Act {
     CompileEnds,
     /// The .NET runtime lists its methods, since a session asks for it.
     Lists(Listed),
+    /// The .NET runtime changes the number of threads of its pool.
+    AdjustsPool(PoolAdjustment),
+    /// Sends, receives or repeats a packet of a TCP connection.
+    Transfers(Packet),
+    /// Parks a processor: no thread is sent to it.
+    Parks(Cpu),
+    /// Marks a processor as one to spare as long as the others suffice.
+    ParksSoftly(Cpu),
+    /// Unparks a processor that is parked.
+    Unparks(Cpu),
     /// Switches the interrupts of a device on.
     DeviceOn(Device),
     /// Switches the interrupts of a device off.
@@ -406,6 +418,58 @@ impl Tier {
             Self::Again => 4,
         }
     }
+}
+
+/// The new number of threads in the pool of a .NET runtime.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PoolAdjustment {
+    pub(crate) workers: u32,
+    pub(crate) reason: PoolReason,
+}
+
+/// Reason for a new number of threads in a pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PoolReason {
+    /// The runtime looks for the number that finishes most work.
+    ClimbingMove,
+    /// No work was finished for a while.
+    Starvation,
+}
+
+impl PoolReason {
+    /// Number of the reason in its event.
+    pub(crate) const fn number(self) -> u32 {
+        match self {
+            Self::ClimbingMove => 3,
+            Self::Starvation => 6,
+        }
+    }
+}
+
+/// A TCP connection of a program: the other machine and both ports.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Connection {
+    pub(crate) program: Program,
+    pub(crate) remote: Ipv4Addr,
+    pub(crate) remote_port: u16,
+    pub(crate) local_port: u16,
+}
+
+/// A packet of a connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Packet {
+    pub(crate) connection: Connection,
+    pub(crate) way: Way,
+    pub(crate) bytes: u32,
+}
+
+/// Direction of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    Sent,
+    /// Sent once more, since no answer came.
+    SentAgain,
+    Received,
 }
 
 /// A query of a name: type of record (1 A, 28 AAAA), and its answer.

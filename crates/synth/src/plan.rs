@@ -54,6 +54,8 @@ pub(crate) struct Plan {
     pub(crate) routines: Routines,
     /// Duration of a disk transfer, from..to, in microseconds.
     pub(crate) disk_us: (u32, u32),
+    /// Files in bad places of the disk: additional time of each transfer, from..to, in microseconds.
+    pub(crate) slow_files: Vec<(File, (u32, u32))>,
     /// Threads in background mode: their disk requests have low priority and give way to all
     /// others.
     pub(crate) background: Vec<Thread>,

@@ -211,6 +211,7 @@ impl Builder {
             groups: GROUPS,
             routines: Routines::default(),
             disk_us: (60, 260),
+            slow_files: Vec::new(),
             background: Vec::new(),
             bound: Vec::new(),
             devices: Table::default(),
@@ -240,6 +241,11 @@ impl Builder {
 
     pub(crate) const fn disk(&mut self, low_us: u32, high_us: u32) {
         self.plan.disk_us = (low_us, high_us);
+    }
+
+    /// Makes the disk take that much longer for each transfer of a file, in microseconds.
+    pub(crate) fn is_slow(&mut self, file: File, extra_us: (u32, u32)) {
+        self.plan.slow_files.push((file, extra_us));
     }
 
     /// Makes the disk write through, without a cache of its own.

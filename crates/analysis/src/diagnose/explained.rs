@@ -30,11 +30,11 @@ pub(super) fn point_to_causes(
             .copied()
             .filter(|_| finding.cost_ns.is_some())
     };
-    let is_symptom = |finding: &FindingRow| rule_of(finding).is_some_and(|rule| rule.is_symptom);
-    if !findings.iter().any(is_symptom) {
+    let has_causes = |finding: &FindingRow| rule_of(finding).is_some_and(Rule::has_causes);
+    if !findings.iter().any(has_causes) {
         return Ok(());
     }
-    let mut pieces: Vec<(i64, bool, Pieces)> = Vec::new();
+    let mut pieces: Vec<(i64, &Rule, Pieces)> = Vec::new();
     let mut rows: BTreeMap<&str, Vec<AnyRow>> = BTreeMap::new();
     for finding in &*findings {
         let Some((rule, query)) = rule_of(finding).and_then(|rule| Some((rule, rule.pieces()?)))
@@ -47,17 +47,17 @@ pub(super) fn point_to_causes(
         }
         let of_rule = rows.get(rule.name.as_str()).map_or(&[][..], Vec::as_slice);
         let pieces_of = pieces_of(of_rule, &finding.culprit);
-        pieces.push((finding.number, rule.is_symptom, pieces_of));
+        pieces.push((finding.number, rule, pieces_of));
     }
     for finding in findings.iter_mut() {
         let number = finding.number;
-        let Some((_, true, own)) = pieces.iter().find(|(of, ..)| *of == number) else {
+        let Some((_, rule, own)) = pieces.iter().find(|(of, ..)| *of == number) else {
             continue;
         };
         let half = length(own) / 2;
         finding.explained_by = pieces
             .iter()
-            .filter(|(_, is_symptom, _)| !is_symptom)
+            .filter(|(_, cause, _)| rule.may_be_due_to(cause))
             .map(|(of, _, other)| (common(own, other), *of))
             .filter(|(common, _)| *common > 0 && *common >= half)
             // Of equal ones the first, which costs most.

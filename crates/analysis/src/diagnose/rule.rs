@@ -32,6 +32,8 @@ pub struct Rule {
     pub is_note: bool,
     /// Whether a cause that another rule finds may be behind it: then it points to that finding.
     pub is_symptom: bool,
+    /// Other rules that may find the cause behind it, although it may itself be the cause of a symptom.
+    pub symptom_of: Vec<String>,
     /// What is said about a row, with `{column}` for its values.
     pub sentence: String,
     /// Why this happens.
@@ -126,6 +128,7 @@ impl Rule {
             cards: header.one("card"),
             is_note: header.one("severity") == "note",
             is_symptom: header.one("symptom") == "yes",
+            symptom_of: list("symptom of"),
             sentence,
             why: header.one("why"),
             fix: header.one("fix"),
@@ -173,6 +176,17 @@ impl Rule {
         let (parts, _) = self.text.rsplit_once("\nSELECT ")?;
         let text = format!("{parts}\nSELECT {}", self.pieces);
         Some(Query::own(Cow::<str>::Owned(self.name.clone()), text))
+    }
+
+    /// Returns `true` if another rule may find the cause behind it.
+    pub(super) fn has_causes(&self) -> bool {
+        self.is_symptom || !self.symptom_of.is_empty()
+    }
+
+    /// Returns `true` if that rule may find the cause behind it.
+    pub(super) fn may_be_due_to(&self, cause: &Self) -> bool {
+        let is_any = self.is_symptom && !cause.is_symptom;
+        is_any || self.symptom_of.contains(&cause.name)
     }
 
     /// Its thresholds, each with its reason.
@@ -269,6 +283,7 @@ mod tests {
 -- severity: note
 -- sentence: {culprit} took {total}
 --   for {victim}
+-- symptom of: slow-disk, busy-disk
 -- needs: file_io, stacks
 -- names: mup.sys, user32.dll or win32k*.sys
 -- modules: fltmgr.sys
@@ -294,6 +309,8 @@ SELECT 2
             ("slow-share", "The share is slow")
         );
         assert_eq!(share.sentence, "{culprit} took {total} for {victim}");
+        assert_eq!(share.symptom_of, ["slow-disk", "busy-disk"]);
+        assert!(!share.is_symptom && share.has_causes() && !other.has_causes());
         assert_eq!(share.needs, ["file_io", "stacks"]);
         assert_eq!(share.names, ["mup.sys", "user32.dll or win32k*.sys"]);
         assert_eq!(share.modules, ["fltmgr.sys"]);
@@ -337,7 +354,7 @@ SELECT 2
         );
         assert!(error("-- rule: a\nSELECT 1").contains("-- sentence"));
         let twice = format!("{TEXT}-- rule: other\n-- title: x\n-- sentence: y\n");
-        assert!(error(&twice).starts_with("t.sql:19:1: expected a name that no other"));
+        assert!(error(&twice).starts_with("t.sql:20:1: expected a name that no other"));
         assert!(Rules::parse("t.sql", &[0xFF]).is_err());
     }
 }

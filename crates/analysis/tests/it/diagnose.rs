@@ -1033,6 +1033,45 @@ fn a_disk_is_slow_if_it_takes_long_for_a_request() {
     }
 }
 
+/// Six pages of a program, which the disk takes 150 ms each to read: faults and requests are the same time.
+#[test]
+fn hard_faults_on_a_slow_disk_point_to_it() {
+    let mut machine = Machine::new(&["System", "a.exe"], 20_000 * MS);
+    machine.add(first(2, 0, 20_000 * MS));
+    let request = |number: i64| DiskIo {
+        kind: "read",
+        process_key: Some(2),
+        thread_key: Some(2),
+        init_ns: number * 1000 * MS,
+        complete_ns: (number * 1000 + 150) * MS,
+        io_ns: 150 * MS,
+        service_ns: 150 * MS,
+        priority: 3,
+        ..DiskIo::default()
+    };
+    let fault = |number: i64| HardFault {
+        process_key: Some(2),
+        thread_key: 2,
+        start_ns: number * 1000 * MS,
+        end_ns: (number * 1000 + 150) * MS,
+        duration_ns: 150 * MS,
+        path: Some(r"C:\map.dat".into()),
+        ..HardFault::default()
+    };
+    machine.transfers = (0..6).map(request).collect();
+    machine.faults = (0..6).map(fault).collect();
+    let request = DiagnoseRequest {
+        rule: Some("hard-faults;slow-disk".into()),
+        ..DiagnoseRequest::default()
+    };
+    let found = request.ask(&machine.session()).unwrap().findings;
+    let ranks: Vec<_> = found
+        .iter()
+        .map(|finding| (finding.rule.as_str(), finding.number, finding.explained_by))
+        .collect();
+    assert_eq!(ranks, [("slow-disk", 1, None), ("hard-faults", 2, Some(1))]);
+}
+
 /// Each packet is sent at 0 ms, again at 300 ms, and answered at 320 ms; other data comes at 310 ms or
 /// all the time.
 #[test]

@@ -81,14 +81,17 @@ fn diagnose(case: &Case, rule: Option<&str>) -> Diagnosed {
 }
 
 /// Tables that evidence shows, with the start and the length of their rows.
-const PIECES: [(&str, &str, &str); 17] = [
+const PIECES: [(&str, &str, &str); 23] = [
     ("context_switch", "last_out_ns", "wait_ns"),
+    ("context_switch", "last_out_ns", "in_ns - last_out_ns"),
     ("context_switch", "in_ns - ready_ns", "ready_ns"),
     ("context_switch", "in_ns", "run_ns"),
     ("cpu_sample", "ts_ns - weight_ns", "weight_ns"),
     ("pmc", "ts_ns - run_ns", "run_ns"),
     ("dpc_isr", "start_ns", "duration_ns"),
     ("disk_io", "init_ns", "io_ns"),
+    ("disk_io", "init_ns", "queue_ns"),
+    ("disk_io", "complete_ns - service_ns", "service_ns"),
     ("file_io", "start_ns", "duration_ns"),
     ("hard_fault", "start_ns", "duration_ns"),
     ("registry_io", "start_ns", "duration_ns"),
@@ -96,6 +99,10 @@ const PIECES: [(&str, &str, &str); 17] = [
     ("dns_query", "start_ns", "duration_ns"),
     ("jit", "start_ns", "duration_ns"),
     ("gc", "start_ns - suspending_ns", "suspending_ns"),
+    ("gc", "start_ns - suspending_ns", "suspended_ns"),
+    // The runtime looks at its pool each half second, and the event is the end of such a time.
+    ("thread_pool", "ts_ns - 500000000", "500000000"),
+    ("net_io", "ts_ns", "0"),
     ("user_lock", "acquire_ns - wait_ns", "wait_ns"),
     // A request of the timer and a process that is kept can last until the trace ends.
     (
@@ -111,9 +118,10 @@ const PIECES: [(&str, &str, &str); 17] = [
 ];
 
 /// Rules whose pieces have several rows, or a part of one: only their start is that of a row.
-const HAVE_LONG_PIECES: [&str; 6] = [
+const HAVE_LONG_PIECES: [&str; 7] = [
     "cfg-start",
     "registry-storm",
+    "retransmits",
     "spin",
     "ui-hang",
     "unused-start",

@@ -7,6 +7,7 @@
 //! one.
 
 mod antivirus_cpu;
+mod busy_disk;
 mod cache_absorbs;
 mod certificate_wait;
 mod cfg_start;
@@ -14,7 +15,9 @@ mod cpi;
 mod decoys;
 mod dns_timeout;
 mod dpc_storm;
+mod driver_callback;
 mod filter_scan;
+mod gc_pause;
 mod hard_faults;
 mod jit_start;
 mod kernel_session;
@@ -27,10 +30,14 @@ mod network_share;
 mod ntfs_checkpoint;
 mod object_leak;
 mod odd_status;
+mod parked_processors;
+mod pool_starvation;
 mod registry_storm;
+mod retransmits;
 mod rundown_stall;
 mod samples_missing;
 mod scene;
+mod slow_disk;
 mod spin;
 mod start_after_download;
 mod switch_cpu_only;
@@ -42,6 +49,7 @@ mod undecoded_events;
 mod unused_start;
 mod user_lock;
 mod write_cache_off;
+mod write_throttle;
 mod wrong_cores;
 mod zombies;
 
@@ -116,6 +124,14 @@ pub static CARDS: &[Card] = &[
     low_priority_lock::CARD,
     samples_missing::CARD,
     rundown_stall::CARD,
+    busy_disk::CARD,
+    slow_disk::CARD,
+    gc_pause::CARD,
+    pool_starvation::CARD,
+    parked_processors::CARD,
+    driver_callback::CARD,
+    retransmits::CARD,
+    write_throttle::CARD,
 ];
 
 /// Returns the card of that name.

@@ -1,6 +1,8 @@
 //! Names of companies, programs, drivers, hosts and files, made of syllables: each seed gives
 //! different ones, so that a culprit cannot be known by its name.
 
+use std::net::Ipv4Addr;
+
 use crate::rng::Rng;
 
 const FIRST: [&str; 24] = [
@@ -134,10 +136,15 @@ impl Names {
         format!("{part}.{}.example", self.word())
     }
 
-    /// Returns an address of a private network.
+    /// Returns an address of a private network as text.
     pub(crate) fn address(&mut self) -> String {
-        let mut part = |low, high| self.rng.between(low, high);
-        format!("10.{}.{}.{}", part(1, 250), part(1, 250), part(2, 250))
+        self.ip().to_string()
+    }
+
+    /// Returns an address of a private network.
+    pub(crate) fn ip(&mut self) -> Ipv4Addr {
+        let mut part = |low, high| self.rng.between(low, high) as u8;
+        Ipv4Addr::new(10, part(1, 250), part(1, 250), part(2, 250))
     }
 }
 

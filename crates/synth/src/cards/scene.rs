@@ -26,6 +26,8 @@ const SIZE: u32 = 0x0020_0000;
 /// Events that every case records in addition to the events of all traces, so that every rule can
 /// run: hard faults, the registry, handles.
 const RECORDED: &[(usize, u32)] = &[(0, 0x2000 | 0x2_0000), (4, 0x40)];
+/// Events that cases with one of the newest cards also record: packets.
+const RECORDED_BY_NEWEST: &[(usize, u32)] = &[(0, 0x1_0000)];
 /// The personality of the power scheme, and its usual value.
 const PERSONALITY: Guid = Guid::literal("245d8541-3943-4422-b025-13a784f679b7");
 const BALANCED: &[u8] = &Guid::literal("381b4222-f694-41f0-9685-ff5bb260df2e").to_bytes();
@@ -117,6 +119,10 @@ impl Scene {
         background(&mut scene.b);
         // Also if no card is about these: otherwise the recorded events would give the card away.
         scene.b.records(RECORDED);
+        let has_card_from = |number: u8| case.cards.iter().any(|card| card.number >= number);
+        if has_card_from(decoys::NEWEST_FROM) {
+            scene.b.records(RECORDED_BY_NEWEST);
+        }
         scene.b.power(PowerPlan {
             timers: Vec::new(),
             settings: vec![(PERSONALITY, BALANCED)],
@@ -132,12 +138,11 @@ impl Scene {
             // every card, sick or healthy.
             scene.rng = Rng::new(case.seed ^ 0xDEC0);
             decoys::plant(&mut scene);
-            if case
-                .cards
-                .iter()
-                .any(|card| card.number >= decoys::MORE_FROM)
-            {
+            if has_card_from(decoys::MORE_FROM) {
                 decoys::plant_more(&mut scene);
+            }
+            if has_card_from(decoys::NEWEST_FROM) {
+                decoys::plant_newest(&mut scene);
             }
         }
         let kernel = std::mem::take(&mut scene.kernel);

@@ -21,6 +21,7 @@ const IDLE_CHECKS: u32 = 3;
 const PERFORMANCE_RUNDOWN: (u16, u8) = (64, 4);
 const PARK: (u16, u8) = (14, 0);
 const UNPARK: (u16, u8) = (15, 0);
+const SOFT_PARK: (u16, u8) = (138, 0);
 const DELIVERED: (u16, u8) = (148, 0);
 const POLICIES: (u16, u8) = (120, 0);
 
@@ -66,6 +67,14 @@ impl<W: Write + Seek> Sim<W> {
         let is_efficient = self.plan.threads[thread].efficient;
         (!is_efficient || self.efficiency_class(cpu) == 0)
             && !self.plan.bound.iter().any(is_elsewhere)
+    }
+
+    /// True if a processor takes a thread now: one that is parked takes only threads that may run
+    /// nowhere else.
+    pub(super) fn takes(&self, cpu: Cpu, thread: Thread) -> bool {
+        let is_bound = |(bound, to): &(Thread, Cpu)| *bound == thread && *to == cpu;
+        self.may_run(cpu, thread)
+            && (!self.cpus[cpu].parked || self.plan.bound.iter().any(is_bound))
     }
 
     /// Returns the processors that a thread may run on, as a mask with a bit for each processor of
@@ -236,10 +245,50 @@ impl<W: Write + Seek> Sim<W> {
         let idle = self.cpus[cpu].current.is_none() && !self.cpus[cpu].dispatching;
         // One performant processor is always there.
         if idle && checks >= IDLE_CHECKS && cpu.0 > 0 && self.efficiency_class(cpu) > 0 {
-            self.cpus[cpu].parked = true;
-            let time = self.parking(cpu, PARK)?;
-            self.cores.cores[cpu].parked_since = Some(time);
+            self.park(cpu)?;
         }
+        Ok(())
+    }
+
+    /// Parks a processor for a script. A thread that runs there stays until it waits.
+    pub(super) fn parks(&mut self, cpu: Cpu) -> Result<()> {
+        if self.cpus[cpu].parked {
+            return Ok(());
+        }
+        self.park(cpu)?;
+        // A thread may have been on its way to the processor: one of the others takes it.
+        let soon = self.tape.next() + MICROSECOND;
+        let open: Vec<Cpu> = self
+            .cpus
+            .keys()
+            .filter(|other| !self.cpus[*other].parked)
+            .collect();
+        for other in open {
+            self.plan_at(soon, Happening::Dispatch(other));
+        }
+        Ok(())
+    }
+
+    /// Unparks a processor for a script.
+    pub(super) fn unparks(&mut self, cpu: Cpu) -> Result<()> {
+        if self.cpus[cpu].parked {
+            self.unpark(cpu)?;
+        }
+        Ok(())
+    }
+
+    /// Writes that a processor is spared as long as the others suffice. Threads still run on it.
+    pub(super) fn parks_softly(&mut self, cpu: Cpu) -> Result<()> {
+        let check = self.tape.next() as u64;
+        self.tape.processor_power(SOFT_PARK, |p| {
+            p.u64(check).u16(0).bytes(&[cpu.0 as u8]).u32(1);
+        })
+    }
+
+    fn park(&mut self, cpu: Cpu) -> Result<()> {
+        self.cpus[cpu].parked = true;
+        let time = self.parking(cpu, PARK)?;
+        self.cores.cores[cpu].parked_since = Some(time);
         Ok(())
     }
 

@@ -262,14 +262,34 @@ impl<W: Write + Seek> Sim<W> {
         } else {
             0
         };
+        let repeats = self.repeated_reads(file);
         // 512 bytes take a tick, about 5 GB/s: large transfers take longer, but the latency
         // decides.
-        let service =
-            through + i64::from(self.rng.between(low, high)) * MICROSECOND + i64::from(bytes / 512);
+        let service = through
+            + repeats
+            + i64::from(self.rng.between(low, high)) * MICROSECOND
+            + i64::from(bytes / 512);
         // The disk serves one operation after the other: a later one waits until the disk is free.
         self.disk_free_at = self.disk_free_at.max(init) + service;
         self.plan_at(self.disk_free_at, Happening::DiskDone);
         Ok(())
+    }
+
+    /// Returns the time until which a request of low priority has to wait, since the disk works for
+    /// others.
+    pub(super) fn gives_way_until(&self) -> Option<i64> {
+        // Requests are short where no file is slow: there the moment makes no difference.
+        let has_others = !self.plan.slow_files.is_empty() && !self.disk.is_empty();
+        has_others.then(|| self.disk_free_at + i64::from(IDLE_US.0) * MICROSECOND)
+    }
+
+    /// Returns the time in which the disk repeats a transfer of a file in a bad place, in ticks.
+    fn repeated_reads(&mut self, file: File) -> i64 {
+        let slow = self.plan.slow_files.iter().find(|(slow, _)| *slow == file);
+        // Nothing is drawn for other files, so that traces without slow files stay as they are.
+        slow.map_or(0, |(_, (low, high))| {
+            i64::from(self.rng.between(*low, *high)) * MICROSECOND
+        })
     }
 
     pub(super) fn complete(&mut self, cpu: Cpu, request: &Request) -> Result<Done> {

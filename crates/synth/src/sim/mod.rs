@@ -236,6 +236,10 @@ impl<W: Write + Seek> Sim<W> {
                 self.disk_done(request)
             }
             Happening::BackgroundDiskDone => {
+                if let Some(later) = self.gives_way_until() {
+                    self.plan_at(later, happening);
+                    return Ok(());
+                }
                 let request = self.background_disk.pop_front();
                 self.disk_done(request)
             }

@@ -261,7 +261,7 @@ impl<W: Write + Seek> Sim<W> {
         let last = self.threads[thread].last_cpu;
         let free = |cpu: &Cpu| {
             let state = &self.cpus[*cpu];
-            !state.dispatching && !state.parked && self.may_run(*cpu, thread)
+            !state.dispatching && self.takes(*cpu, thread)
         };
         let idle = |cpu: &Cpu| self.cpus[*cpu].current.is_none();
         let all = || self.cpus.keys().filter(free);
@@ -278,7 +278,7 @@ impl<W: Write + Seek> Sim<W> {
     }
 
     fn best_ready(&self, cpu: Cpu) -> Option<u8> {
-        let some = |queue: &VecDeque<Thread>| queue.iter().any(|thread| self.may_run(cpu, *thread));
+        let some = |queue: &VecDeque<Thread>| queue.iter().any(|thread| self.takes(cpu, *thread));
         self.ready
             .iter()
             .rposition(some)
@@ -291,7 +291,7 @@ impl<W: Write + Seek> Sim<W> {
             .ready
             .get(queue)?
             .iter()
-            .position(|thread| self.may_run(cpu, *thread))?;
+            .position(|thread| self.takes(cpu, *thread))?;
         self.ready.get_mut(queue)?.remove(place)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::cards::scene::{Scene, keep, root};
 use crate::plan::reason;
-use crate::scenarios::windows::{READS_FILE, SLEEPS, SYSTEM, reading};
+use crate::scenarios::windows::{READS_FILE, SLEEPS, SYSCALL, SYSTEM, reading};
 use crate::script::{Ask, Step};
 
 const CLOSES: &str = "KERNELBASE!CloseHandle ntdll!NtClose nt!KiSystemServiceCopyEnd nt!NtClose \
@@ -143,4 +143,60 @@ pub(super) fn first_faults(scene: &mut Scene) {
             Step::Run(code, 100, 900),
         ],
     );
+}
+
+/// Adds a program that reads an old file now and then, for which the disk takes as long as one that
+/// spins.
+pub(super) fn archive(scene: &mut Scene) {
+    let maker = scene.maker();
+    let image = scene.executable(maker);
+    let program = scene.process(image, "/archive", &[]);
+    let main = root(image, "CArchive::Run");
+    let file = scene.b.file(keep(format!(
+        r"ProgramData\{}\{}.arc",
+        image.alias,
+        scene.names.word()
+    )));
+    scene.b.is_slow(file, (22_000, 38_000));
+    let reads = scene.b.waits(&[&main, READS_FILE]);
+    let sleeps = scene.b.waits(&[&main, SLEEPS]);
+    let code = scene
+        .b
+        .code(&[&main], &[&format!("{}!CArchive::Unpack", image.alias)]);
+    let thread = scene
+        .b
+        .thread(program, 8, &format!("{}!CArchive::Run", image.alias));
+    let steps = [
+        Step::Sleep(sleeps, 2_200_000, 3_000_000),
+        Step::Read(reads, reading(file, 1, 16_384, (code, 200, 600))),
+    ];
+    scene.b.script(thread, &[], &steps);
+}
+
+/// Adds a program that waits for a device in the driver of the device, which Windows asks about
+/// nothing else.
+pub(super) fn device(scene: &mut Scene) {
+    let maker = scene.maker();
+    let (driver, image) = (scene.driver(maker), scene.executable(maker));
+    let program = scene.process(image, "/scan", &[]);
+    let main = root(image, "CScanner::Run");
+    let asks = format!(
+        "KERNELBASE!DeviceIoControl ntdll!NtDeviceIoControlFile {SYSCALL} \
+         nt!NtDeviceIoControlFile nt!IofCallDriver {}!DispatchControl",
+        driver.alias
+    );
+    let waits = scene.b.waits(&[&main, &asks]);
+    let sleeps = scene.b.waits(&[&main, SLEEPS]);
+    let code = scene
+        .b
+        .code(&[&main], &[&format!("{}!CScanner::Line", image.alias)]);
+    let thread = scene
+        .b
+        .thread(program, 8, &format!("{}!CScanner::Run", image.alias));
+    let steps = [
+        Step::Sleep(sleeps, 400_000, 600_000),
+        Step::Sleep(waits, 20_000, 40_000),
+        Step::Run(code, 300, 900),
+    ];
+    scene.b.script(thread, &[], &steps);
 }

@@ -1,6 +1,7 @@
 //! Things that look bad and are harmless: no rule may blame them.
 
 mod input_output;
+mod network;
 mod processors;
 mod programs;
 mod settings;
@@ -10,6 +11,19 @@ use super::scene::Scene;
 /// The first card with the decoys of [`plant_more`]. Traces of older cards have other decoys only,
 /// so that they stay what documents show.
 pub(super) const MORE_FROM: u8 = 29;
+
+/// The first card with the decoys of [`plant_newest`].
+pub(super) const NEWEST_FROM: u8 = 35;
+
+/// Adds decoys about slow devices, lost packets, parking and the runtime of .NET.
+pub(super) fn plant_newest(scene: &mut Scene) {
+    input_output::archive(scene);
+    input_output::device(scene);
+    network::download(scene);
+    processors::spared(scene);
+    programs::background_collector(scene);
+    programs::warming_pool(scene);
+}
 
 /// Adds decoys about processors and locks.
 pub(super) fn plant_more(scene: &mut Scene) {

@@ -9,6 +9,7 @@ use crate::plan::reason;
 use crate::scenarios::dotnet::HOST;
 use crate::scenarios::windows::{FOR_THREAD, SETS_EVENT, SLEEPS, SYSTEM, USER, WAIT_FOR_OBJECT};
 use crate::script::Step;
+use crate::table::Cpu;
 
 /// Methods that the runtime compiles again.
 const HOT_METHODS: usize = 9;
@@ -146,4 +147,21 @@ pub(super) fn converter(scene: &mut Scene) {
         Step::Run(stores, 100, 400),
     ];
     scene.b.script(thread, &[], &steps);
+}
+
+/// Windows spares the last processor as long as the others suffice: threads still run on it.
+pub(super) fn spared(scene: &mut Scene) {
+    let begins = "nt!KiStartSystemThread nt!PspSystemThreadStartup nt!ExpWorkerThread";
+    let checks = "nt!PpmCheckRun nt!PpmParkApplyPolicy";
+    let waits = scene.b.waits(&[begins, "nt!KeRemovePriQueue"]);
+    let parks = scene.b.path(&[begins, checks]);
+    let last = Cpu(usize::from(scene.b.cpus()) - 1);
+    let thread = scene.b.thread(SYSTEM, 15, "nt!ExpWorkerThread");
+    let never = scene.b.event(0);
+    let steps = [
+        Step::Sleep(waits, 200_000, 400_000),
+        Step::Act(parks, Act::ParksSoftly(last)),
+        Step::Await(waits, reason::EXECUTIVE, never),
+    ];
+    scene.b.script(thread, &steps, &[]);
 }

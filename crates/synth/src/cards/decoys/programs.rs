@@ -1,10 +1,11 @@
 //! Programs that compute, collect garbage and sleep like ordinary programs.
 
-use crate::act::{Act, CollectionStep};
+use crate::act::{Act, CollectionStep, PoolAdjustment, PoolReason};
+use crate::cards::jit_start;
 use crate::cards::scene::{Scene, keep, root};
 use crate::plan::reason;
 use crate::scenarios::dotnet::{CORE_LIB, CORECLR, HOST};
-use crate::scenarios::windows::{SLEEPS, USER};
+use crate::scenarios::windows::{FOR_THREAD, SLEEPS, USER, WAIT_FOR_OBJECT};
 use crate::script::Step;
 
 /// Adds a program that computes freely on an idle machine.
@@ -146,4 +147,91 @@ pub(super) fn waker(scene: &mut Scene) {
     scene
         .b
         .script(thread, &[Step::Await(waits, reason::WR_QUEUE, never)], &[]);
+}
+
+/// Adds a .NET service that collects generation 2 in the background: its threads stop for a moment
+/// only.
+pub(super) fn background_collector(scene: &mut Scene) {
+    let libraries = jit_start::runtime(scene);
+    let maker = scene.maker();
+    let image = scene.executable(maker);
+    let program = scene.service(image, "--cache", libraries);
+    let started = scene.b.event(0);
+    let main = keep(format!("{USER} {HOST} {0}!{0}.Program.Main", image.alias));
+    let waits = scene.b.waits(&[main, SLEEPS]);
+    let collects = "coreclr!WKS::gc_heap::try_allocate_more_space coreclr!WKS::GCHeap::GarbageCollectGeneration";
+    let suspends = scene
+        .b
+        .path(&[main, collects, "coreclr!ThreadSuspend::SuspendEE"]);
+    let marks = scene
+        .b
+        .code(&[main, collects], &["coreclr!WKS::gc_heap::mark_phase"]);
+    let collect = |step| Step::Act(suspends, Act::Collects(step));
+    let thread = scene
+        .b
+        .thread(program, 8, "coreclr!coreclr_execute_assembly");
+    let steps = [
+        Step::Sleep(waits, 1_600_000, 2_200_000),
+        collect(CollectionStep::SuspendBegins(6)),
+        Step::Run(marks, 10, 60),
+        collect(CollectionStep::SuspendEnds),
+        collect(CollectionStep::Begins(2, true)),
+        Step::Run(marks, 100, 400),
+        collect(CollectionStep::RestartBegins),
+        Step::Run(marks, 2, 20),
+        collect(CollectionStep::RestartEnds),
+        Step::Set(suspends, started),
+    ];
+    scene.b.script(thread, &[], &steps);
+    let background = "coreclr!WKS::gc_heap::bgc_thread_function";
+    let idles = scene.b.waits(&[USER, background, WAIT_FOR_OBJECT]);
+    let ends = scene
+        .b
+        .path(&[USER, background, "coreclr!WKS::gc_heap::gc1"]);
+    let marks = scene.b.code(
+        &[USER, background],
+        &["coreclr!WKS::gc_heap::background_mark_phase"],
+    );
+    let thread = scene.b.thread(program, 8, background);
+    let steps = [
+        Step::Await(idles, FOR_THREAD, started),
+        Step::Run(marks, 60_000, 100_000),
+        Step::Act(ends, Act::Collects(CollectionStep::Ends(true))),
+    ];
+    scene.b.script(thread, &[], &steps);
+}
+
+/// Adds a .NET service whose pool lacks a thread once while it starts, and later looks for the best
+/// number of threads.
+pub(super) fn warming_pool(scene: &mut Scene) {
+    let libraries = jit_start::runtime(scene);
+    let maker = scene.maker();
+    let image = scene.executable(maker);
+    let program = scene.service(image, "--queue", libraries);
+    let gate = "coreclr!ThreadNative::KickOffThread \
+        CoreLib!System.Threading.PortableThreadPool.GateThread.GateThreadStart";
+    let sleeps = scene.b.waits(&[USER, gate, SLEEPS]);
+    let adjusts = scene.b.path(&[
+        USER,
+        gate,
+        "CoreLib!System.Threading.NativeRuntimeEventSource.ThreadPoolWorkerThreadAdjustmentAdjustment",
+    ]);
+    let adjust = |workers, reason| {
+        let adjustment = PoolAdjustment { workers, reason };
+        Step::Act(adjusts, Act::AdjustsPool(adjustment))
+    };
+    let once = [
+        Step::Sleep(sleeps, 700_000, 900_000),
+        adjust(5, PoolReason::Starvation),
+    ];
+    let again = [
+        Step::Sleep(sleeps, 900_000, 1_500_000),
+        adjust(6, PoolReason::ClimbingMove),
+        Step::Sleep(sleeps, 900_000, 1_500_000),
+        adjust(5, PoolReason::ClimbingMove),
+    ];
+    let thread = scene
+        .b
+        .thread(program, 8, "coreclr!ThreadNative::KickOffThread");
+    scene.b.script(thread, &once, &again);
 }

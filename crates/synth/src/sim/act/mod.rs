@@ -11,9 +11,11 @@ mod heap;
 mod lookup;
 mod memory;
 mod message;
+mod network;
 mod power;
 mod registry;
 mod session;
+mod thread_pool;
 mod window;
 
 use std::io::{Seek, Write};
@@ -133,6 +135,11 @@ impl<W: Write + Seek> Sim<W> {
             Act::CompileBegins(method) => self.compile_begins(cpu, thread, method)?,
             Act::CompileEnds => self.compile_ends(cpu, thread)?,
             Act::Lists(listed) => self.lists(cpu, thread, listed)?,
+            Act::AdjustsPool(adjustment) => self.adjusts_pool(cpu, thread, adjustment)?,
+            Act::Transfers(packet) => self.transfers(cpu, thread, packet)?,
+            Act::Parks(parked) => self.parks(parked)?,
+            Act::ParksSoftly(parked) => self.parks_softly(parked)?,
+            Act::Unparks(parked) => self.unparks(parked)?,
             Act::DeviceOn(device) => self.device_on(device),
             Act::DeviceOff(device) => self.device_off(device),
             Act::WritesForeign(provider, id, bytes) => {
