@@ -1,30 +1,26 @@
 // Flame graphs: what the first answer leaves out is said, and loaded where the reader looks.
 
 import assert from "node:assert/strict";
-import path from "node:path";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import {
   barriers,
   goTo,
   noErrors,
-  pictures,
-  quit,
+  picture,
   ready,
   type Served,
   scenario,
-  serve,
   settled,
+  shared,
   visit,
 } from "./support";
 
 let served: Served;
 
 before(async () => {
-  served = await serve([scenario("git-bash")]);
+  served = await shared(scenario("git-bash"));
 });
-
-after(() => quit(served));
 
 const fragment = (page: Page) => decodeURIComponent(new URL(page.url()).hash);
 const textOf = async (of: Locator) => (await of.allInnerTexts()).join("\n");
@@ -92,7 +88,7 @@ test("frames that are found are counted with their share, and Enter goes from on
   await page.locator(".flame-box").focus();
   await page.keyboard.press("Shift+F10");
   assert.deepEqual(await barriers(page, "menu of a frame"), []);
-  await page.screenshot({ path: path.join(pictures, "dark-flame-menu.png") });
+  await picture(page, "dark-flame-menu");
   await page.getByRole("menuitem", { name: "Only stacks with it" }).click();
   await settled(page);
   assert.match(fragment(page), /;method=[^;]*CHash/);
@@ -110,7 +106,7 @@ test("a view takes the whole height, and gives it back", async () => {
   assert.ok((await height()) > 1.5 * before);
   assert.equal(await page.locator(".timeline").count(), 0);
   assert.deepEqual(await barriers(page, "a view on the whole height"), []);
-  await page.screenshot({ path: path.join(pictures, "light-view-large.png") });
+  await picture(page, "light-view-large");
   await page.locator("body").press("Shift+V");
   await settled(page);
   assert.equal(await height(), before);
