@@ -113,3 +113,55 @@ test("a view takes the whole height, and gives it back", async () => {
   noErrors(seen);
   await seen.close();
 });
+
+test("a function is merged into its callers, in the picture and in the list, until it is shown again", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  const box = page.getByRole("searchbox", { name: "Find a frame" });
+  await box.fill("CHash::Update");
+  await box.press("Enter");
+  await settled(page);
+  const name = await textOf(page.locator(".flame-frame b"));
+  assert.match(name, /^\S+!CHash::Update$/);
+  const of = (text: string) => Number(/: (\d+) frames?/.exec(text)?.[1]);
+  const before = await remark(page);
+  assert.ok(of(before) > 0);
+  const time = /^[\d.]+ \w+/.exec(before)?.[0];
+  await page.locator(".flame-box").focus();
+  await page.keyboard.press("Shift+F10");
+  await page.getByRole("menuitem", { name: "Merge it into its callers" }).click();
+  await settled(page);
+  const after = await remark(page);
+  assert.equal(of(after), 0);
+  assert.equal(/^[\d.]+ \w+/.exec(after)?.[0], time, "all of the time stays");
+  assert.match(fragment(page), /set\.merged=\{"names":\["\S+!CHash::Update"\]\}/);
+  assert.deepEqual(await barriers(page, "a merged function"), []);
+  await picture(page, "light-flame-merged");
+  await goTo(page, "Functions");
+  await page.getByRole("searchbox", { name: "Find a function" }).fill("CHash::Update");
+  await settled(page);
+  await page.getByText("No function has this name.").waitFor();
+  await page.getByRole("button", { name: `without ${name}` }).click();
+  await settled(page);
+  await page.locator(".below .grid-row").filter({ hasText: name }).first().waitFor();
+  noErrors(seen);
+  await seen.close();
+});
+
+test("a stack tag narrows from the picture that shows it", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  await page.getByRole("button", { name: "By process" }).click();
+  await page.getByRole("button", { name: "By stack tag" }).click();
+  await settled(page);
+  await page.locator(".flame-box").focus();
+  await page.keyboard.press("ArrowDown");
+  const tag = await textOf(page.locator(".flame-frame b"));
+  await page.keyboard.press("Shift+F10");
+  await page.getByRole("menuitem", { name: `All but ${tag}` }).click();
+  await settled(page);
+  assert.ok(fragment(page).includes(`;not.tag=${tag}`), fragment(page));
+  assert.match(await textOf(page.locator(".filter")), new RegExp(tag));
+  noErrors(seen);
+  await seen.close();
+});

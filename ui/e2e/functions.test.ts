@@ -74,6 +74,22 @@ test("functions are sorted, searched, and lead to callers, callees and the flame
   await seen.close();
 });
 
+test("source lines of a function have its CPU time", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  await page.getByRole("searchbox", { name: "Find a function" }).fill("CAutomaton::Advance");
+  await settled(page);
+  await first(page).click();
+  const lines = page.getByRole("table", { name: "Source lines" });
+  await lines.waitFor();
+  const rows = await lines.locator("tbody tr").allInnerTexts();
+  assert.match(rows[0] ?? "", /^nwengine\.cpp:307\s+291 ms \([\d.]+ %\)\s+291$/);
+  assert.deepEqual(await barriers(page, "source lines"), []);
+  await picture(page, "light-function-lines");
+  noErrors(seen);
+  await seen.close();
+});
+
 test("the list follows range and filters; those without an option are followed by stacks", async () => {
   const seen = await opened({ dark: true });
   const { page } = seen;
@@ -87,7 +103,7 @@ test("the list follows range and filters; those without an option are followed b
   assert.match(fragment(page), /;method=/);
   const stacks = await textOf(page.locator(".below .remark"));
   assert.notEqual(stacks, all);
-  assert.match(stacks, /no waits, ready times and threads/);
+  assert.match(stacks, /Added up from stacks: no waits, ready times and threads/);
   assert.doesNotMatch(await textOf(page.locator(".below")), /Not narrowed/);
   await page.getByRole("searchbox", { name: "Find a function" }).fill("");
   await first(page).click();
