@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Page } from "playwright-core";
-import { goTo, noErrors, quit, ready, type Served, scenario, serve, settled, visit } from "./support";
+import { goTo, noErrors, ready, type Served, scenario, settled, shared, visit } from "./support";
 
 type Step = (page: Page) => Promise<unknown>;
 
@@ -138,12 +138,8 @@ after(() => {
 
 for (const trace of new Set(CASES.map((found) => found.trace))) {
   test(`the page alone answers what ${trace} is about`, async () => {
-    const served: Served = await serve([scenario(trace)]);
-    try {
-      for (const found of CASES.filter((one) => one.trace === trace)) await answered(served, found);
-    } finally {
-      await quit(served);
-    }
+    const served = await shared(scenario(trace));
+    for (const found of CASES.filter((one) => one.trace === trace)) await answered(served, found);
   });
 }
 

@@ -1,27 +1,14 @@
 // What the reader arranges: columns of tables, groups by dragging, what the wheel does, and graphs on a large screen.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import {
-  barriers,
-  goTo,
-  noErrors,
-  quit,
-  ready,
-  type Served,
-  scenario,
-  serve,
-  settled,
-  visit,
-} from "./support";
+import { before, test } from "node:test";
+import { barriers, goTo, noErrors, ready, type Served, scenario, settled, shared, visit } from "./support";
 
 let served: Served;
 
 before(async () => {
-  served = await serve([scenario("git-bash")]);
+  served = await shared(scenario("git-bash"));
 });
-
-after(() => quit(served));
 
 test("columns are hidden and moved by pointer and keys, and groups by dragging", async () => {
   const seen = await visit(served.link);
@@ -79,6 +66,7 @@ test("a link shows a table as the reader arranged it, and undo takes steps of it
   await page.keyboard.press("Shift+F10");
   await page.getByRole("menuitem", { name: "Move left" }).click();
   await page.keyboard.press("Alt+ArrowRight");
+  // Changes in quick succession are one step of undo.
   await page.waitForTimeout(800);
   await below.getByRole("columnheader", { name: "Size" }).getByRole("button").click();
   await settled(page);

@@ -1,28 +1,15 @@
 // Any cell becomes a filter, which each table, group and question follows that knows its column; others say so.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
-import {
-  barriers,
-  goTo,
-  noErrors,
-  quit,
-  ready,
-  type Served,
-  scenario,
-  serve,
-  settled,
-  visit,
-} from "./support";
+import { barriers, goTo, noErrors, ready, type Served, scenario, settled, shared, visit } from "./support";
 
 let served: Served;
 
 before(async () => {
-  served = await serve([scenario("git-bash")]);
+  served = await shared(scenario("git-bash"));
 });
-
-after(() => quit(served));
 
 const textOf = async (of: Locator) => (await of.allInnerTexts()).join("\n");
 const fragment = (page: Page) => decodeURIComponent(new URL(page.url()).hash);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
-import { barriers, noErrors, quit, ready, type Served, scenario, serve, settled, visit } from "./support";
+import { barriers, noErrors, ready, type Served, scenario, serve, settled, shared, visit } from "./support";
 
 let served: Served;
 const other = () => scenario("wait-chain");
@@ -12,7 +12,7 @@ before(async () => {
   served = await serve([scenario("git-bash")]);
 });
 
-after(() => quit(served));
+after(() => served.stop());
 
 const textOf = async (of: Locator) => (await of.allInnerTexts()).join("\n");
 const fragment = (page: Page) => decodeURIComponent(new URL(page.url()).hash);
@@ -101,7 +101,7 @@ test("a second trace is opened by its path beside the first one, and sides are s
 });
 
 test("a flame graph of two parts loads what is below a frame", async () => {
-  const office = await serve([scenario("office")]);
+  const office = await shared(scenario("office"));
   const seen = await visit(office.link);
   const { page } = seen;
   await ready(page);
@@ -124,5 +124,4 @@ test("a flame graph of two parts loads what is below a frame", async () => {
   assert.equal(await textOf(below.locator(".flame-frame")), chosen, "its numbers are the same");
   noErrors(seen);
   await seen.close();
-  office.stop();
 });

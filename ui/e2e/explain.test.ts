@@ -1,20 +1,19 @@
 // All open traces are runs of one test: what the slow ones have in common, and the way to each run.
 
 import assert from "node:assert/strict";
-import path from "node:path";
 import { after, before, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import {
   barriers,
   clickView,
   noErrors,
-  pictures,
-  quit,
+  picture,
   ready,
   type Served,
   scenario,
   serve,
   settled,
+  shared,
   testRun,
   visit,
 } from "./support";
@@ -23,7 +22,7 @@ let served: Served;
 before(async () => {
   served = await serve(Array.from({ length: 8 }, (_, at) => testRun(at + 1)));
 });
-after(() => quit(served));
+after(() => served.stop());
 
 const textOf = async (of: Locator) => (await of.allInnerTexts()).join("\n");
 const fragment = (page: Page) => decodeURIComponent(new URL(page.url()).hash);
@@ -62,7 +61,7 @@ test("causes are rows, the chosen one has a plot, and a run leads to its trace",
   assert.equal(await runs.count(), 8);
   assert.match(await textOf(runs.first()), /^run7\.etl\s+341 ms\s+slow\s+/);
   assert.deepEqual(await barriers(page, "explain"), []);
-  await page.screenshot({ path: path.join(pictures, "explain.png") });
+  await picture(page, "explain");
   const before = /trace=(\w+)/.exec(fragment(page))?.[1];
   await runs.first().getByRole("button").click();
   await settled(page);
@@ -106,7 +105,7 @@ test("a dot says its run and leads to it", async () => {
 });
 
 test("one trace has nothing to compare: the view is not listed, and says why where a link names it", async () => {
-  const one = await serve([scenario("git-bash")]);
+  const one = await shared(scenario("git-bash"));
   const seen = await visit(one.link);
   const { page } = seen;
   await ready(page);
@@ -118,5 +117,4 @@ test("one trace has nothing to compare: the view is not listed, and says why whe
   await page.getByText("Open at least 4 traces of the same test; 1 is open.").waitFor();
   noErrors(seen);
   await seen.close();
-  one.stop();
 });

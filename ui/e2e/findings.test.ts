@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import type { Locator, Page } from "playwright-core";
-import { card, folder, noErrors, pictures, quit, ready, scenario, serve, settled, visit } from "./support";
+import { card, folder, noErrors, picture, ready, scenario, serve, settled, shared, visit } from "./support";
 
 const fragment = (page: Page) => decodeURIComponent(new URL(page.url()).hash);
 const textOf = async (place: Locator) => (await place.allInnerTexts()).join("\n");
@@ -13,16 +13,12 @@ const lead = (page: Page) => textOf(page.locator(".finding-lead"));
 
 /** Runs with a page on a trace. */
 async function on(trace: string, look: (page: Page) => Promise<void>, dark = false): Promise<void> {
-  const served = await serve([trace]);
-  try {
-    const seen = await visit(served.link, { dark });
-    await ready(seen.page);
-    await look(seen.page);
-    noErrors(seen);
-    await seen.close();
-  } finally {
-    await quit(served);
-  }
+  const served = await shared(trace);
+  const seen = await visit(served.link, { dark });
+  await ready(seen.page);
+  await look(seen.page);
+  noErrors(seen);
+  await seen.close();
 }
 
 /** The part of the trace that is selected. */
@@ -37,7 +33,7 @@ test("the front page names the driver, one click goes to the spot, and back lead
     const sentence = await lead(page);
     assert.match(sentence, /waited .+ for the filter driver \S+\.sys/);
     const driver = /filter driver (\S+\.sys)/.exec(sentence)?.[1] ?? "";
-    await page.screenshot({ path: path.join(pictures, "findings-light.png") });
+    await picture(page, "findings-light");
     await page
       .getByRole("button", { name: /^Show it in the trace/ })
       .first()
@@ -75,7 +71,7 @@ test("a finding unfolds by keyboard with its commands, and rules that were not a
       assert.match(text, /etwkit dump wait --process "?[\d;]+"? --method "\S+\*" --details/);
       assert.ok((await details.getByRole("button", { name: /^Copy / }).count()) > 0);
       assert.ok((await details.getByRole("button", { name: /^Open here/ }).count()) > 0);
-      await page.screenshot({ path: path.join(pictures, "findings-dark-unfolded.png") });
+      await picture(page, "findings-dark-unfolded");
       await first.focus();
       await page.keyboard.press(" ");
       assert.equal(await first.getAttribute("aria-expanded"), "false");
@@ -180,6 +176,6 @@ test("a link to a finding goes where a click goes", async () => {
     noErrors(seen);
     await seen.close();
   } finally {
-    await quit(served);
+    served.stop();
   }
 });

@@ -1,37 +1,23 @@
 // The flame chart of a thread: a key shows it, it follows the window, and a table has the same boxes.
 
 import assert from "node:assert/strict";
-import path from "node:path";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Page } from "playwright-core";
-import {
-  barriers,
-  noErrors,
-  pictures,
-  quit,
-  ready,
-  type Served,
-  scenario,
-  serve,
-  settled,
-  visit,
-} from "./support";
+import { barriers, noErrors, picture, ready, type Served, scenario, settled, shared, visit } from "./support";
 
 let served: Served;
 
 before(async () => {
-  served = await serve([scenario("wait-chain")]);
+  served = await shared(scenario("wait-chain"));
 });
 
-after(() => quit(served));
-
 const graph = (page: Page) => page.locator('[data-graph="flame-chart"]');
-const picture = (page: Page) =>
+const chart = (page: Page) =>
   graph(page).getByRole("img", {
     name: /^Flame chart of Ledger\.exe \(\d+\) thread 3484: \d+ samples? in view$/,
   });
 const samples = async (page: Page) =>
-  Number(/(\d+) samples?/.exec((await picture(page).getAttribute("aria-label")) ?? "")?.[1]);
+  Number(/(\d+) samples?/.exec((await chart(page).getAttribute("aria-label")) ?? "")?.[1]);
 
 /** A page with the stacks of the thread that loads orders. */
 async function opened() {
@@ -47,7 +33,7 @@ async function opened() {
     .click();
   await settled(page);
   await page.keyboard.press("o");
-  await picture(page).waitFor();
+  await chart(page).waitFor();
   await settled(page);
   return seen;
 }
@@ -57,7 +43,7 @@ test("frames go on over waits, which are boxes of their own", async () => {
   const { page } = seen;
   assert.equal(await samples(page), 14);
   assert.deepEqual(await barriers(page, "flame chart"), []);
-  await page.screenshot({ path: path.join(pictures, "light-flame-chart.png") });
+  await picture(page, "light-flame-chart");
   await graph(page).getByRole("button", { name: "Flame chart: more" }).click();
   await page.getByRole("menuitemcheckbox", { name: "Show as a table" }).click();
   const rows = graph(page).getByRole("row");
@@ -85,7 +71,7 @@ test("the picture follows the window, a click chooses a moment, and a link shows
   const seenSamples = await samples(page);
   assert.ok(seenSamples < 14, `${seenSamples} samples in a twentieth of the trace`);
   const before = page.url();
-  const box = await picture(page).boundingBox();
+  const box = await chart(page).boundingBox();
   assert.ok(box);
   await page.mouse.click(box.x + box.width / 4, box.y + box.height / 2);
   await page.waitForFunction((url) => location.href !== url, before);
@@ -97,7 +83,7 @@ test("the picture follows the window, a click chooses a moment, and a link shows
   const { hash } = new URL(page.url());
   await page.goto("about:blank");
   await page.goto(served.link.replace(/#.*/, "") + hash);
-  await picture(page).waitFor();
+  await chart(page).waitFor();
   await settled(page);
   assert.equal(await samples(page), seenSamples);
   noErrors(seen);

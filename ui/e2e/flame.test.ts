@@ -1,30 +1,26 @@
 // Flame graphs: what the first answer leaves out is said, and loaded where the reader looks.
 
 import assert from "node:assert/strict";
-import path from "node:path";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import {
   barriers,
   goTo,
   noErrors,
-  pictures,
-  quit,
+  picture,
   ready,
   type Served,
   scenario,
-  serve,
   settled,
+  shared,
   visit,
 } from "./support";
 
 let served: Served;
 
 before(async () => {
-  served = await serve([scenario("git-bash")]);
+  served = await shared(scenario("git-bash"));
 });
-
-after(() => quit(served));
 
 const fragment = (page: Page) => decodeURIComponent(new URL(page.url()).hash);
 const textOf = async (of: Locator) => (await of.allInnerTexts()).join("\n");
@@ -92,7 +88,7 @@ test("frames that are found are counted with their share, and Enter goes from on
   await page.locator(".flame-box").focus();
   await page.keyboard.press("Shift+F10");
   assert.deepEqual(await barriers(page, "menu of a frame"), []);
-  await page.screenshot({ path: path.join(pictures, "dark-flame-menu.png") });
+  await picture(page, "dark-flame-menu");
   await page.getByRole("menuitem", { name: "Only stacks with it" }).click();
   await settled(page);
   assert.match(fragment(page), /;method=[^;]*CHash/);
@@ -110,10 +106,62 @@ test("a view takes the whole height, and gives it back", async () => {
   assert.ok((await height()) > 1.5 * before);
   assert.equal(await page.locator(".timeline").count(), 0);
   assert.deepEqual(await barriers(page, "a view on the whole height"), []);
-  await page.screenshot({ path: path.join(pictures, "light-view-large.png") });
+  await picture(page, "light-view-large");
   await page.locator("body").press("Shift+V");
   await settled(page);
   assert.equal(await height(), before);
+  noErrors(seen);
+  await seen.close();
+});
+
+test("a function is merged into its callers, in the picture and in the list, until it is shown again", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  const box = page.getByRole("searchbox", { name: "Find a frame" });
+  await box.fill("CHash::Update");
+  await box.press("Enter");
+  await settled(page);
+  const name = await textOf(page.locator(".flame-frame b"));
+  assert.match(name, /^\S+!CHash::Update$/);
+  const of = (text: string) => Number(/: (\d+) frames?/.exec(text)?.[1]);
+  const before = await remark(page);
+  assert.ok(of(before) > 0);
+  const time = /^[\d.]+ \w+/.exec(before)?.[0];
+  await page.locator(".flame-box").focus();
+  await page.keyboard.press("Shift+F10");
+  await page.getByRole("menuitem", { name: "Merge it into its callers" }).click();
+  await settled(page);
+  const after = await remark(page);
+  assert.equal(of(after), 0);
+  assert.equal(/^[\d.]+ \w+/.exec(after)?.[0], time, "all of the time stays");
+  assert.match(fragment(page), /set\.merged=\{"names":\["\S+!CHash::Update"\]\}/);
+  assert.deepEqual(await barriers(page, "a merged function"), []);
+  await picture(page, "light-flame-merged");
+  await goTo(page, "Functions");
+  await page.getByRole("searchbox", { name: "Find a function" }).fill("CHash::Update");
+  await settled(page);
+  await page.getByText("No function has this name.").waitFor();
+  await page.getByRole("button", { name: `without ${name}` }).click();
+  await settled(page);
+  await page.locator(".below .grid-row").filter({ hasText: name }).first().waitFor();
+  noErrors(seen);
+  await seen.close();
+});
+
+test("a stack tag narrows from the picture that shows it", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  await page.getByRole("button", { name: "By process" }).click();
+  await page.getByRole("button", { name: "By stack tag" }).click();
+  await settled(page);
+  await page.locator(".flame-box").focus();
+  await page.keyboard.press("ArrowDown");
+  const tag = await textOf(page.locator(".flame-frame b"));
+  await page.keyboard.press("Shift+F10");
+  await page.getByRole("menuitem", { name: `All but ${tag}` }).click();
+  await settled(page);
+  assert.ok(fragment(page).includes(`;not.tag=${tag}`), fragment(page));
+  assert.match(await textOf(page.locator(".filter")), new RegExp(tag));
   noErrors(seen);
   await seen.close();
 });

@@ -1,30 +1,26 @@
 // Functions: a list that can be sorted, searched and narrowed, and what is around the one that is chosen.
 
 import assert from "node:assert/strict";
-import path from "node:path";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import {
   barriers,
   goTo,
   noErrors,
-  pictures,
-  quit,
+  picture,
   ready,
   type Served,
   scenario,
-  serve,
   settled,
+  shared,
   visit,
 } from "./support";
 
 let served: Served;
 
 before(async () => {
-  served = await serve([scenario("git-bash")]);
+  served = await shared(scenario("git-bash"));
 });
-
-after(() => quit(served));
 
 const fragment = (page: Page) => decodeURIComponent(new URL(page.url()).hash);
 const textOf = async (of: Locator) => (await of.allInnerTexts()).join("\n");
@@ -68,12 +64,28 @@ test("functions are sorted, searched, and lead to callers, callees and the flame
   await settled(page);
   assert.notEqual(await textOf(around.getByRole("treegrid")), callers);
   assert.deepEqual(await barriers(page, "functions"), []);
-  await page.screenshot({ path: path.join(pictures, "light-functions.png") });
+  await picture(page, "light-functions");
   await around.getByRole("button", { name: "Show in the flame graph" }).click();
   await settled(page);
   assert.match(fragment(page), /view=flame/);
   assert.equal(await page.getByRole("searchbox", { name: "Find a frame" }).inputValue(), name);
   assert.match(await textOf(page.locator(".below .remark")), /\d+ frames?, [\d.]+ %/);
+  noErrors(seen);
+  await seen.close();
+});
+
+test("source lines of a function have its CPU time", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  await page.getByRole("searchbox", { name: "Find a function" }).fill("CAutomaton::Advance");
+  await settled(page);
+  await first(page).click();
+  const lines = page.getByRole("table", { name: "Source lines" });
+  await lines.waitFor();
+  const rows = await lines.locator("tbody tr").allInnerTexts();
+  assert.match(rows[0] ?? "", /^nwengine\.cpp:307\s+291 ms \([\d.]+ %\)\s+291$/);
+  assert.deepEqual(await barriers(page, "source lines"), []);
+  await picture(page, "light-function-lines");
   noErrors(seen);
   await seen.close();
 });
@@ -91,13 +103,13 @@ test("the list follows range and filters; those without an option are followed b
   assert.match(fragment(page), /;method=/);
   const stacks = await textOf(page.locator(".below .remark"));
   assert.notEqual(stacks, all);
-  assert.match(stacks, /no waits, ready times and threads/);
+  assert.match(stacks, /Added up from stacks: no waits, ready times and threads/);
   assert.doesNotMatch(await textOf(page.locator(".below")), /Not narrowed/);
   await page.getByRole("searchbox", { name: "Find a function" }).fill("");
   await first(page).click();
   await settled(page);
   assert.deepEqual(await barriers(page, "functions with a filter, dark"), []);
-  await page.screenshot({ path: path.join(pictures, "dark-functions.png") });
+  await picture(page, "dark-functions");
   await page.getByRole("button", { name: "By process", exact: true }).click();
   await settled(page);
   assert.match((await cellsOf(first(page))).at(-1) ?? "", /\(\d+\)$/);

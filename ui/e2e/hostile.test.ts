@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { folder, goTo, noErrors, quit, ready, type Served, scenario, serve, settled, visit } from "./support";
+import { folder, goTo, noErrors, ready, type Served, scenario, serve, settled, visit } from "./support";
 
 /** Names of the trace, and what takes their place: as long as they are, so that the file keeps its form. */
 const REPLACED: [string, string][] = [
@@ -124,7 +124,7 @@ let served: Served;
 before(async () => {
   served = await serve([hostileTrace(), hostileJson()]);
 });
-after(() => quit(served));
+after(() => served.stop());
 
 /** What a name did to the page, if it did something. */
 function harm(page: Page): Promise<string[]> {
@@ -238,7 +238,6 @@ for (const [name, place] of [
     for (const text of ["<", "pwned", "proto", "long"]) {
       await page.keyboard.press("Control+k");
       await page.getByRole("combobox", { name: "Search" }).fill(text);
-      await page.waitForTimeout(300);
       await settled(page);
       await check(`search for ${text}`);
       await page.keyboard.press("Escape");

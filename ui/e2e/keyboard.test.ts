@@ -1,15 +1,14 @@
 // The page without a pointer: lanes and their moments, tables, the palette, the inspector.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
-import { noErrors, quit, ready, type Served, scenario, serve, settled, visit } from "./support";
+import { noErrors, ready, type Served, scenario, settled, shared, visit } from "./support";
 
 let served: Served;
 before(async () => {
-  served = await serve([scenario("git-bash")]);
+  served = await shared(scenario("git-bash"));
 });
-after(() => quit(served));
 
 async function opened() {
   const seen = await visit(served.link);

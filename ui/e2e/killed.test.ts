@@ -4,13 +4,13 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { chromium } from "playwright-core";
-import { quit, ready, type Served, scenario, serve } from "./support";
+import { ready, scenario, serve } from "./support";
 
-let served: Served;
+let served: Awaited<ReturnType<typeof serve>>;
 before(async () => {
   served = await serve([scenario("office")]);
 });
-after(() => quit(served));
+after(() => served.stop());
 
 const origin = () => served.link.replace(/\/#.*/, "");
 const token = () => served.link.replace(/.*#k=/, "");

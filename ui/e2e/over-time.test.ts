@@ -1,15 +1,14 @@
 // A column of a table over time, a disk by position, and what processes have loaded.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { goTo, noErrors, quit, ready, type Served, scenario, serve, settled, visit } from "./support";
+import { goTo, noErrors, ready, type Served, scenario, settled, shared, visit } from "./support";
 
 let served: Served;
 before(async () => {
-  served = await serve([scenario("git-bash")]);
+  served = await shared(scenario("git-bash"));
 });
-after(() => quit(served));
 
 const fragment = (page: Page) => decodeURIComponent(new URL(page.url()).hash);
 

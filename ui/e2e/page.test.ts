@@ -1,15 +1,14 @@
 // What a person does with a trace: look, zoom, select, filter, group, search, undo, and send the link.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { goTo, noErrors, quit, ready, type Served, scenario, serve, settled, visit } from "./support";
+import { goTo, noErrors, ready, type Served, scenario, settled, shared, visit } from "./support";
 
 let served: Served;
 before(async () => {
-  served = await serve([scenario("git-bash")]);
+  served = await shared(scenario("git-bash"));
 });
-after(() => quit(served));
 
 /** Opens the page and waits until the trace is there. */
 async function opened(link = served.link) {

@@ -10,8 +10,7 @@ import {
   folder,
   hasStandIns,
   noErrors,
-  pictures,
-  quit,
+  picture,
   ready,
   recordedIn,
   type Served,
@@ -24,8 +23,8 @@ import {
 const skip = hasStandIns ? false : "cargo build --package etwkit-testkit was not run";
 
 const servers: Served[] = [];
-after(async () => {
-  for (const served of servers) await quit(served);
+after(() => {
+  for (const served of servers) served.stop();
 });
 
 /** The start screen of a server whose machine is recorded, and the folder in which faults are planted. */
@@ -46,7 +45,7 @@ const button = (page: Page, name: string) => page.getByRole("button", { name, ex
 test("a recording is started, marked, stopped and opened", { skip }, async () => {
   const { seen, page } = await recorded("whole");
   const complaints = await barriers(page, "profiles");
-  await page.screenshot({ path: path.join(pictures, "record-profiles.png") });
+  await picture(page, "record-profiles");
   assert.ok(await page.getByRole("checkbox", { name: /^default / }).isChecked());
   assert.ok(await page.getByRole("checkbox", { name: /^cswitch .*critical-path/ }).isChecked());
   await page.getByRole("checkbox", { name: /^dns / }).check();
@@ -57,7 +56,7 @@ test("a recording is started, marked, stopped and opened", { skip }, async () =>
   await page.keyboard.press("Enter");
   await page.getByText("Events Lost: 0 · 1 mark").waitFor();
   complaints.push(...(await barriers(page, "recording")));
-  await page.screenshot({ path: path.join(pictures, "record-running.png") });
+  await picture(page, "record-running");
   await button(page, "Stop and open").click();
   await ready(page);
   assert.match(await page.title(), /^Recording_.*\.etl/);

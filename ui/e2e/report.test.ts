@@ -3,30 +3,27 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import {
   barriers,
   folder,
   goTo,
   noErrors,
-  pictures,
-  quit,
+  picture,
   ready,
   type Served,
   scenario,
-  serve,
   settled,
+  shared,
   visit,
 } from "./support";
 
 let served: Served;
 
 before(async () => {
-  served = await serve([scenario("git-bash")]);
+  served = await shared(scenario("git-bash"));
 });
-
-after(() => quit(served));
 
 const textOf = async (of: Locator) => (await of.allInnerTexts()).join("\n");
 
@@ -61,7 +58,7 @@ test("a report has the findings, pictures, rows and notes, and is readable witho
   const dialog = page.getByRole("dialog", { name: "Save report" });
   assert.equal(await dialog.getByRole("checkbox", { checked: true }).count(), 4);
   assert.deepEqual(await barriers(page, "report"), []);
-  await page.screenshot({ path: path.join(pictures, "light-report-dialog.png") });
+  await picture(page, "light-report-dialog");
   const file = await saved(page, "all.html");
   const text = readFileSync(file, "utf8");
   assert.doesNotMatch(text, /<script|k=[A-Za-z0-9_-]{20}/, "nothing runs, and the token is not in it");
@@ -90,7 +87,7 @@ test("a report has the findings, pictures, rows and notes, and is readable witho
   assert.ok(widths.length >= 4 && widths.every((width) => width > 400), `pictures ${widths}`);
   assert.ok((await report.locator("tbody tr").count()) >= 3);
   assert.deepEqual(await barriers(report, "the report itself"), []);
-  await report.screenshot({ path: path.join(pictures, "report.png"), fullPage: true });
+  await picture(report, "report", { fullPage: true });
   await context.close();
   noErrors(seen);
   await seen.close();
@@ -110,7 +107,7 @@ test("what is not chosen is not in the report, and the dialog works by keyboard 
   await dialog.getByRole("checkbox", { name: /^Findings/ }).focus();
   await page.keyboard.press("Space");
   assert.deepEqual(await barriers(page, "report, dark"), []);
-  await page.screenshot({ path: path.join(pictures, "dark-report-dialog.png") });
+  await picture(page, "dark-report-dialog");
   const text = readFileSync(await saved(page, "pictures.html"), "utf8");
   assert.doesNotMatch(text, /<h2>(Findings|Bookmarks)/);
   assert.match(text, /<h2>Pictures/);

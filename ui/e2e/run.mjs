@@ -3,10 +3,11 @@
 //   ETWKIT_BIN=PROGRAM node e2e/run.mjs [PATTERN]
 //
 // The browser is Chromium of the system, or ETWKIT_CHROMIUM. With ETWKIT_PAGE=FOLDER it gets the page that
-// `node build.mjs FOLDER` built, in place of the one that is a part of the program.
+// `node build.mjs FOLDER` built, in place of the one that is a part of the program. ETWKIT_ALL=1 goes through more
+// sizes, themes and views. ETWKIT_PICTURES=1 keeps pictures in e2e/out to be looked at.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import esbuild from "esbuild";
@@ -55,9 +56,20 @@ const run = (files, concurrency) => {
   const args = [...options, `--test-concurrency=${concurrency}`, ...files];
   return spawnSync(process.execPath, args, { stdio: "inherit", env }).status ?? 1;
 };
-// Browsers mostly wait for what is drawn, so that two of them share two processors well. What measures times
-// runs by itself.
-const isMeasuring = (file) => /(killed|size|answers)\.test\.mjs$/.test(file);
+/** Ends the servers that files of tests have in common. */
+async function endServers() {
+  const place = path.join(out, "common/servers");
+  for (const name of existsSync(place) ? await readdir(place) : []) {
+    try {
+      process.kill(Number(await readFile(path.join(place, name, "pid"), "utf8")), "SIGKILL");
+    } catch {
+      console.error(`note: the server of ${name} had ended`);
+    }
+  }
+}
+// Browsers mostly wait for what is drawn, so that two of them share two processors well. What measures times or
+// counts requests runs by itself.
+const isMeasuring = (file) => /(killed|size)\.test\.mjs$/.test(file);
 const statuses = [
   run(
     files.filter((file) => !isMeasuring(file)),
@@ -65,5 +77,6 @@ const statuses = [
   ),
   run(files.filter(isMeasuring), 1),
 ];
+await endServers();
 await rm(out, { recursive: true, force: true });
 process.exit(Math.max(...statuses));

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Page } from "playwright-core";
-import { barriers, noErrors, quit, ready, type Served, scenario, serve, settled, visit } from "./support";
+import { barriers, noErrors, ready, type Served, scenario, serve, settled, visit } from "./support";
 
 const servers: Served[] = [];
-after(async () => {
-  for (const served of servers) await quit(served);
+after(() => {
+  for (const served of servers) served.stop();
 });
 
 /** Opens a trace with a graph that is not shown at first. */

@@ -1,25 +1,13 @@
 // The box of a statement: names are offered, and statements of before come back.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import {
-  barriers,
-  goTo,
-  noErrors,
-  quit,
-  ready,
-  type Served,
-  scenario,
-  serve,
-  settled,
-  visit,
-} from "./support";
+import { before, test } from "node:test";
+import { barriers, goTo, noErrors, ready, type Served, scenario, settled, shared, visit } from "./support";
 
 let served: Served;
 before(async () => {
-  served = await serve([scenario("timers")]);
+  served = await shared(scenario("timers"));
 });
-after(() => quit(served));
 
 test("names are taken by Tab, and a statement of before comes back", async () => {
   const seen = await visit(served.link);

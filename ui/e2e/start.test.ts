@@ -9,19 +9,17 @@ import {
   barriers,
   folder,
   noErrors,
-  pictures,
-  quit,
+  picture,
   type Served,
   scenario,
   serve,
-  settled,
   type Visit,
   visit,
 } from "./support";
 
 const servers: Served[] = [];
-after(async () => {
-  for (const served of servers) await quit(served);
+after(() => {
+  for (const served of servers) served.stop();
 });
 
 /** The start screen of a new server: one that has a trace shows that. */
@@ -39,7 +37,6 @@ const pathBox = (page: Page) =>
 /** The trace is open: its name is in the title, and its graphs are drawn. */
 async function opens(page: Page, name: RegExp) {
   await page.locator("canvas").nth(1).waitFor({ timeout: 180_000 });
-  await settled(page);
   assert.match(await page.title(), name);
 }
 
@@ -53,7 +50,7 @@ test("it offers a path, a file and the demonstration, in both themes and to ever
     assert.ok(await page.getByRole("button", { name: "Open the demonstration" }).isVisible());
     assert.equal(await page.getByRole("heading", { name: "Recent" }).count(), 0, "nothing was opened before");
     complaints.push(...(await barriers(page, `start, ${theme}`)));
-    await page.screenshot({ path: path.join(pictures, `${theme}-start.png`) });
+    await picture(page, `${theme}-start`);
     noErrors(seen);
     await seen.close();
   }
@@ -171,7 +168,7 @@ test("a folder is listed, its recordings open by keyboard, and lists lead down a
     .getByText(/trace header event|376 bytes/)
     .waitFor();
   assert.deepEqual(await barriers(page, "list of a folder"), []);
-  await page.screenshot({ path: path.join(pictures, "light-folder.png") });
+  await picture(page, "light-folder");
 
   const names = () => list.locator(".folder-open").allInnerTexts();
   await list.getByRole("button", { name: "Size" }).click();

@@ -2,7 +2,7 @@
 // without names.
 
 import assert from "node:assert/strict";
-import { renameSync } from "node:fs";
+import { copyFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import type { Locator } from "playwright-core";
@@ -11,13 +11,13 @@ import {
   folder,
   goTo,
   noErrors,
-  pictures,
-  quit,
+  picture,
   ready,
   type Served,
   scenario,
   serve,
   settled,
+  shared,
   visit,
 } from "./support";
 
@@ -25,12 +25,11 @@ let served: Served;
 const servers: Served[] = [];
 
 before(async () => {
-  served = await serve([scenario("office")]);
-  servers.push(served);
+  served = await shared(scenario("office"));
 });
 
-after(async () => {
-  for (const one of servers) await quit(one);
+after(() => {
+  for (const one of servers) one.stop();
 });
 
 const textOf = async (of: Locator) => (await of.allInnerTexts()).join("\n");
@@ -42,7 +41,7 @@ test("a flame graph without names leads to the modules, which say what is loaded
   await goTo(page, "Flame graph");
   const below = page.locator(".below");
   assert.match(await textOf(below), /[\d.]+ % of it is in code without names/);
-  await page.screenshot({ path: path.join(pictures, "light-flame-unnamed.png") });
+  await picture(page, "light-flame-unnamed");
   await below.getByRole("button", { name: "Load symbols" }).click();
   await settled(page);
   const line = below.locator(".symbols-line");
@@ -57,17 +56,17 @@ test("a flame graph without names leads to the modules, which say what is loaded
   await settled(page);
   assert.match(await textOf(grid), /\d+ of \d+ loaded[\s\S]*(not loaded|file not known)/);
   assert.deepEqual(await barriers(page, "symbols"), []);
-  await page.screenshot({ path: path.join(pictures, "light-symbols.png") });
+  await picture(page, "light-symbols");
   noErrors(seen);
   await seen.close();
 });
 
 test("names of a folder are loaded from the page, which shows them without a restart", async () => {
-  const trace = scenario("git-bash");
-  const elsewhere = path.join(folder, "elsewhere");
-  // Those next to a trace are read by themselves.
-  renameSync(trace.replace(/\.etl$/, ".symbols"), elsewhere);
-  const other = await serve([trace], "cache-symbols");
+  // Symbols next to a trace are read by themselves.
+  const trace = path.join(folder, "git-bash-1.etl");
+  copyFileSync(scenario("git-bash"), trace);
+  const elsewhere = scenario("git-bash").replace(/\.etl$/, ".symbols");
+  const other = await serve([trace]);
   servers.push(other);
   const seen = await visit(other.link);
   const { page } = seen;
@@ -100,7 +99,7 @@ test("names of a folder are loaded from the page, which shows them without a res
   await below.getByText("Search by module").click();
   assert.match(await textOf(below.locator(".symbols-table")), /ntoskrnl\.exe\s+found\s+.*ntkrnlmp\.sym/);
   assert.deepEqual(await barriers(page, "symbols loaded"), []);
-  await page.screenshot({ path: path.join(pictures, "light-symbols-loaded.png") });
+  await picture(page, "light-symbols-loaded");
   const grid = below.getByRole("treegrid", { name: "Modules by process" });
   assert.match(await textOf(grid), /[1-9]\d* of \d+ loaded/);
 

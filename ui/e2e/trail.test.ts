@@ -1,27 +1,14 @@
 // How a person got where he is, and back; and stacks that unfold frame by frame.
 
 import assert from "node:assert/strict";
-import path from "node:path";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Page } from "playwright-core";
-import {
-  goTo,
-  noErrors,
-  pictures,
-  quit,
-  ready,
-  type Served,
-  scenario,
-  serve,
-  settled,
-  visit,
-} from "./support";
+import { goTo, noErrors, picture, ready, type Served, scenario, settled, shared, visit } from "./support";
 
 let served: Served;
 before(async () => {
-  served = await serve([scenario("git-bash")]);
+  served = await shared(scenario("git-bash"));
 });
-after(() => quit(served));
 
 async function opened(state = "") {
   const [address, token] = served.link.split("#");
@@ -108,7 +95,7 @@ test("a link shows a trail, and a long one gives way in its middle", async () =>
   const last = await trail(page).locator("li").last().boundingBox();
   assert.ok(box && last && last.x + last.width <= box.x + box.width + 1, "all of it is in sight");
   assert.ok(last.height < 30, "on one line");
-  await page.screenshot({ path: path.join(pictures, "light-trail-long.png") });
+  await picture(page, "light-trail-long");
   await trail(page)
     .getByRole("button", { name: /more steps/ })
     .click();
@@ -166,7 +153,7 @@ test("stacks of a table unfold frame by frame from the root, and the numbers of 
   assert.deepEqual(names.slice(0, 2), ["ntdll.dll!RtlUserThreadStart", "kernel32.dll!BaseThreadInitThunk"]);
   const [first, second] = all.filter((row) => row.level === 3 || row.level === 4);
   assert.equal(first?.x, second?.x, "a frame alone goes on in the line of the one before");
-  await page.screenshot({ path: path.join(pictures, "light-frames.png") });
+  await picture(page, "light-frames");
   const unfolded = fragment(page);
   await page.reload();
   await page.locator(".trail").waitFor();

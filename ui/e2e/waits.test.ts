@@ -1,28 +1,15 @@
 // Waits can be walked: from a finding, a wait on a lane or the longest ones, along the chain to the root and back.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
-import {
-  barriers,
-  goTo,
-  noErrors,
-  quit,
-  ready,
-  type Served,
-  scenario,
-  serve,
-  settled,
-  visit,
-} from "./support";
+import { barriers, goTo, noErrors, ready, type Served, scenario, settled, shared, visit } from "./support";
 
 let served: Served;
 
 before(async () => {
-  served = await serve([scenario("wait-chain")]);
+  served = await shared(scenario("wait-chain"));
 });
-
-after(() => quit(served));
 
 const textOf = async (of: Locator) => (await of.allInnerTexts()).join("\n");
 const fragment = (page: Page) => decodeURIComponent(new URL(page.url()).hash);

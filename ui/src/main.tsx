@@ -4,6 +4,7 @@ import { effect } from "@preact/signals";
 import { render } from "preact";
 import { signIn, traffic } from "./api";
 import { themeChanges } from "./draw/colours";
+import { waiting } from "./lib/later";
 import { App } from "./shell/app";
 import { listenToKeys } from "./shell/keyboard";
 import { keepBookmarks } from "./state/bookmarks";
@@ -60,7 +61,7 @@ listenToKeys();
 keepBookmarks();
 // Tests and screen readers wait for this.
 effect(() => {
-  document.documentElement.dataset["busy"] = String(traffic.running.value);
+  document.documentElement.dataset["busy"] = String(traffic.running.value + waiting.value);
 });
 const root = document.getElementById("app");
 if (root !== null) render(<App />, root);

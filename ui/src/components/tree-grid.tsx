@@ -19,6 +19,8 @@ export interface GridCell {
   head?: number;
   /** Share of all, 0 to 1: a bar behind the text. */
   share?: number;
+  /** What a click on the text opens; keys open it from the row. */
+  open?: (() => void) | undefined;
 }
 
 export interface GridRow {
@@ -251,18 +253,23 @@ function Row({ id, index, row, columns, places, isSelected, props }: RowProps) {
               <span class="grid-bar" style={{ width: `${Math.min(100, cell.share * 100)}%` }} />
             )}
             {at === 0 && props.onToggle && <Handle row={row} onToggle={props.onToggle} />}
-            {cell.head === undefined || cell.head === 0 ? (
-              <span class="grid-text">{cell.text}</span>
-            ) : (
-              <span class="grid-text grid-name">
-                <span class="grid-name-head">{cell.text.slice(0, cell.head)}</span>
-                <span class="grid-name-tail">{cell.text.slice(cell.head)}</span>
-              </span>
-            )}
+            <CellText cell={cell} />
           </div>
         );
       })}
     </div>
+  );
+}
+
+function CellText({ cell }: { cell: GridCell }) {
+  const { text, head = 0, open } = cell;
+  if (open !== undefined) return <Button text={text} class="grid-text link" tabIndex={-1} onClick={open} />;
+  if (head === 0) return <span class="grid-text">{text}</span>;
+  return (
+    <span class="grid-text grid-name">
+      <span class="grid-name-head">{text.slice(0, head)}</span>
+      <span class="grid-name-tail">{text.slice(head)}</span>
+    </span>
   );
 }
 

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { AskError } from "../api";
+import { later } from "../lib/later";
 import type { Failure } from "../wire";
 
 export interface Answered<T> {
@@ -38,7 +39,7 @@ export function useAnswer<R, T>(ask: Ask<R, T>, request: R | null, delay = 0): A
     }
     const control = new AbortController();
     setAnswer((last) => (last.isBusy ? last : { ...last, isBusy: true }));
-    const timer = setTimeout(async () => {
+    const send = async () => {
       try {
         const data = await ask(request, control.signal);
         if (!control.signal.aborted) setAnswer({ ...NOTHING, data });
@@ -46,9 +47,10 @@ export function useAnswer<R, T>(ask: Ask<R, T>, request: R | null, delay = 0): A
         const failure = failureOf(error);
         if (!control.signal.aborted && failure !== null) setAnswer({ ...NOTHING, failure });
       }
-    }, delay);
+    };
+    const callOff = later(() => void send(), delay);
     return () => {
-      clearTimeout(timer);
+      callOff();
       control.abort();
     };
     // A request is what it says, not which object it is.
@@ -65,7 +67,7 @@ export class Latest<R, T> {
   private control: AbortController | null = null;
   private next: R | null = null;
   private scope = "";
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  private callOff = () => {};
   private sentAt = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -84,12 +86,12 @@ export class Latest<R, T> {
 
   /** Sends what waits, but not sooner than some time after the request before. */
   private sendNext(): void {
-    clearTimeout(this.timer);
+    this.callOff();
     const { next } = this;
     if (next === null) return;
     const wait = this.sentAt + this.apartMs - performance.now();
     if (wait > 0) {
-      this.timer = setTimeout(() => this.sendNext(), wait);
+      this.callOff = later(() => this.sendNext(), wait);
       return;
     }
     this.next = null;
@@ -98,7 +100,7 @@ export class Latest<R, T> {
 
   /** Ends what is on its way. */
   stop(): void {
-    clearTimeout(this.timer);
+    this.callOff();
     this.sentAt = Number.NEGATIVE_INFINITY;
     this.control?.abort();
     this.control = null;

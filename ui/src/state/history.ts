@@ -1,5 +1,7 @@
 // Undo and redo are the browser's own back and forward: one history, one way through it.
 
+import { later } from "../lib/later";
+
 /** Changes of one kind within this time are one step, so that a pan is undone as a whole. */
 const ONE_STEP_MS = 700;
 /** Browsers refuse addresses that change too often. */
@@ -31,7 +33,7 @@ export class Journal {
   private at = Number.NEGATIVE_INFINITY;
   /** What waits to be written. */
   private waiting: { address: string; more: unknown } | null = null;
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  private callOff: (() => void) | null = null;
 
   constructor(
     private readonly browser: Pick<History, "state" | "pushState" | "replaceState" | "go">,
@@ -65,7 +67,7 @@ export class Journal {
     this.kind = kind ?? this.kind;
     if (!isStep) {
       this.waiting = { address, more };
-      this.timer ??= setTimeout(() => this.flush(), WRITE_MS);
+      this.callOff ??= later(() => this.flush(), WRITE_MS);
       return;
     }
     this.flush();
@@ -76,12 +78,16 @@ export class Journal {
 
   /** Writes what waits. */
   flush(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
+    this.forgetTimer();
     if (this.waiting === null) return;
     const { address, more } = this.waiting;
     this.browser.replaceState({ etwkit: this.place, more } satisfies Place, "", address);
     this.waiting = null;
+  }
+
+  private forgetTimer(): void {
+    this.callOff?.();
+    this.callOff = null;
   }
 
   undo(): void {
@@ -97,8 +103,7 @@ export class Journal {
   /** The browser has gone to another place of the history. */
   arrived(state: unknown): void {
     this.waiting = null;
-    clearTimeout(this.timer);
-    this.timer = undefined;
+    this.forgetTimer();
     this.place = placeOf(state) ?? 0;
     this.last = Math.max(this.last, this.place);
     this.kind = "";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AnswerTable, Cell } from "../../wire";
-import { gridRows, namesFirst, titleOf } from "./answer-tables";
+import { gridRows, namesFirst, titleOf, withTrace } from "./answer-tables";
 
 const table = (unit: string, ...values: Cell[]): AnswerTable => ({
   name: "",
@@ -69,4 +69,16 @@ test("names stand in front of numbers, unless the reader moved columns or rows a
   ]);
   assert.deepEqual(namesFirst(events, []), []);
   assert.deepEqual(namesFirst(columns([["Provider", "text"]]), []), []);
+});
+
+test("commands of an answer name the trace, not its extract in the cache", () => {
+  const named = (line: string, path: string) => withTrace(table("text", line), path).rows[0]?.[0];
+  const line = "etwkit dump dpc /home/a/.cache/etwkit/slow-10aa-0.1.0.etwx";
+  assert.equal(named(line, "/tmp/slow.etl"), "etwkit dump dpc /tmp/slow.etl");
+  assert.equal(
+    named("etwkit dump dpc '/a b/slow.etwx'", "C:\\a $& b.etl"),
+    'etwkit dump dpc "C:\\a $& b.etl"',
+  );
+  assert.equal(named("etwkit sql --show-schema", "/tmp/slow.etl"), "etwkit sql --show-schema");
+  assert.equal(named("the file /a/slow.etwx", "/tmp/slow.etl"), "the file /a/slow.etwx");
 });

@@ -2,7 +2,13 @@
 
 import { useMemo } from "preact/hooks";
 import { CopyButton } from "../../components/button";
-import { type GridColumn, type GridRow, type GridSort, TreeGrid } from "../../components/tree-grid";
+import {
+  type GridCell,
+  type GridColumn,
+  type GridRow,
+  type GridSort,
+  TreeGrid,
+} from "../../components/tree-grid";
 import { withSpaces } from "../../lib/columns";
 import { counted } from "../../lib/format";
 import { shown } from "../../lib/safe";
@@ -58,18 +64,25 @@ export function columnOf(column: AnswerColumn, width: number | undefined): GridC
   return width === undefined ? made : { ...made, width };
 }
 
-function OneTable({ table, of }: { table: AnswerTable; of: string }) {
+function OneTable({ table: given, of }: { table: AnswerTable; of: string }) {
+  const path = store.trace.value?.path ?? "";
+  const table = useMemo(() => withTrace(given, path), [given, path]);
   const arranging = useArranged(`${of}.${table.name}`);
   const { sort } = arranging.arranged;
   const arranged = { ...arranging.arranged, moved: namesFirst(table, arranging.arranged.moved) };
   const rows = useMemo(() => gridRows(table, sort), [table, sort]);
   const questions = store.schema.value?.questions ?? [];
   const commandIn = (row: string) => {
-    const lines = table.rows[Number(row)]?.map(textOf).filter((text) => text.startsWith("etwkit ")) ?? [];
+    const lines = table.rows[Number(row)]?.map(textOf).filter(isCommand) ?? [];
     return lines.map((line) => askedByLine(line, questions)).find((asked) => asked !== null) ?? null;
   };
   const open = ({ question, options }: Asked) => store.openQuestion(question, options);
-  const hasCommands = table.rows.slice(0, 20).some((_, at) => commandIn(String(at)) !== null);
+  const linked = (row: GridRow): GridRow => {
+    const asked = commandIn(row.id);
+    if (asked === null) return row;
+    const link = (cell: GridCell) => (isCommand(cell.text) ? { ...cell, open: () => open(asked) } : cell);
+    return { ...row, cells: row.cells.map(link) };
+  };
   const names = table.columns.map((column) => column.name);
   return (
     <section class="answer">
@@ -81,7 +94,7 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
         )}
         {...arranging}
         arranged={arranged}
-        rows={rows}
+        rows={rows.map(linked)}
         onEnter={(row) => {
           const asked = commandIn(row.id);
           if (asked !== null) open(asked);
@@ -105,7 +118,6 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
             <span>
               {counted(table.rows.length, "row")}
               {table.is_cut ? ", there are more" : ""}
-              {hasCommands && "; Enter or a double click opens a command here"}
             </span>
             <CopyButton of={() => tsv(names, table.rows)} />
           </>
@@ -113,6 +125,18 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
       />
     </section>
   );
+}
+
+const isCommand = (text: string) => text.startsWith("etwkit ");
+
+/** Commands of an answer name the extract, whose path no reader typed: here they name the trace. */
+export function withTrace(table: AnswerTable, path: string): AnswerTable {
+  const quoted = /^[\w./\\:-]+$/.test(path) ? path : `"${path}"`;
+  const named = (cell: Cell): Cell =>
+    typeof cell === "string" && isCommand(cell) && path !== ""
+      ? cell.replace(/('[^']*\.etwx'|"[^"]*\.etwx"|\S+\.etwx)$/, () => quoted)
+      : cell;
+  return { ...table, rows: table.rows.map((row) => row.map(named)) };
 }
 
 /** Columns that name what a row is about; the command line has them after its numbers. */

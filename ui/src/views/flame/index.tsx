@@ -1,10 +1,11 @@
 // Flame graph and call tree of CPU, waits, ready times and disk bytes; a method in the middle makes a butterfly.
 
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
 import { Button } from "../../components/button";
 import type { MenuEntry } from "../../components/menu";
 import { leftOutBelow, matching, namesTo, nearest } from "../../lib/flame-grow";
+import { METHOD, type Merged, merged } from "../../lib/flame-merge";
 import { counted, inUnit, percent } from "../../lib/format";
 import { nothingOf } from "../../lib/recorded";
 import { shown } from "../../lib/safe";
@@ -15,13 +16,11 @@ import type { Direction, FlameAnswer } from "../../wire";
 import { PROCESS_MODULES } from "../modules";
 import { Answering, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
+import { frameEntries, groupEntries, useMerged } from "./frames";
 import { FlameGraph } from "./graph";
 import { FLAME_START, FlameOptions, type FlameSettings, flameRequest, weightsOf } from "./options";
 import { CallTree } from "./tree";
 import { useUnfolded } from "./unfold";
-
-/** Kinds of nodes from this one on are frames. */
-const METHOD = 3;
 
 export const FLAME: View = {
   id: "flame",
@@ -77,31 +76,47 @@ export function Half({ trace, settings, direction, title, next, change }: HalfPr
   const request = flameRequest(trace, selection, { ...settings, direction });
   const zoomed = title !== undefined && direction === "bottom_up" ? "callers_zoom" : "zoom";
   const path = settings[zoomed];
-  const { answered, unfold } = useUnfolded(useAnswer(api.flame, request), request, path);
+  const { answered: whole, unfold } = useUnfolded(useAnswer(api.flame, request), request, path);
+  const merging = useMerged();
+  const names = merging.names.join("\n");
+  const mergedOnes = useMemo(() => whole.data && merged(whole.data, merging.names), [whole.data, names]);
+  const answered = { ...whole, data: mergedOnes };
   const label = `${title ?? (direction === "top_down" ? "Who calls whom" : "Who is called by whom")}: ${settings.weight}`;
   const focus = (name: string) => change({ focus: name });
-  const look = (answer: FlameAnswer) =>
+  const zoomOf = (all: Merged) => all.places[whole.data === null ? 0 : nearest(whole.data, path)] ?? 0;
+  /** The way to a frame in the whole answer, which unfolds what is below. */
+  const wayTo = ({ origins }: Merged, node: number) =>
+    whole.data === null ? [] : namesTo(whole.data, origins[node] ?? 0);
+  const look = (all: Merged) =>
     settings.look === "graph" ? (
       <FlameGraph
-        answer={answer}
+        key={names}
+        answer={all}
         marked={settings.find}
         next={next}
         onFocus={focus}
-        menu={(node) => entriesOf(answer, node, focus)}
+        menu={(node) => entriesOf(all, node, focus, merging.add)}
         label={label}
-        zoom={nearest(answer, path)}
-        onZoom={(node) => change({ [zoomed]: namesTo(answer, node) })}
+        zoom={zoomOf(all)}
+        onZoom={(node) => change({ [zoomed]: wayTo(all, node) })}
       />
     ) : (
-      <CallTree answer={answer} onFocus={focus} onUnfold={unfold} label={label} />
+      <CallTree
+        key={names}
+        answer={all}
+        onFocus={focus}
+        onUnfold={(node) => unfold(wayTo(all, node))}
+        menu={(node) => entriesOf(all, node, focus, merging.add)}
+        label={label}
+      />
     );
   return (
     <div class="half">
       {title !== undefined && <h3>{title}</h3>}
       <Answering
         answered={answered}
-        remark={(answer) => remarkOf(answer, nearest(answer, path), settings)}
-        more={(answer) => settings.focus === null && <Unnamed share={unnamedShare(answer, direction)} />}
+        remark={(all) => remarkOf(all, zoomOf(all), settings)}
+        more={(all) => settings.focus === null && <Unnamed share={unnamedShare(all, direction)} />}
       >
         {look}
       </Answering>
@@ -124,22 +139,23 @@ export function Unnamed({ share }: { share: number }) {
   );
 }
 
-/** Methods can be the middle of a butterfly, or a filter. */
-function entriesOf(answer: FlameAnswer, at: number, focus: (name: string) => void): MenuEntry[] {
+/** Kinds of nodes above frames. */
+const [PROCESS, TAG] = [1, 2];
+
+/** What can be done with a frame, or with the process or stack tag above it. */
+function entriesOf(
+  answer: FlameAnswer,
+  at: number,
+  focus: (name: string) => void,
+  merge: (name: string) => void,
+): MenuEntry[] {
   const node = answer.nodes[at];
   const name = answer.names[node?.name ?? -1];
-  if (node === undefined || name === undefined || node.kind < METHOD) return [];
-  return methodEntries(name, focus);
-}
-
-/** What can be done with a method, wherever it is shown. */
-export function methodEntries(name: string, focus: (name: string) => void): MenuEntry[] {
-  const chip = (exclude: boolean) => store.addChip({ field: "method", values: [name], exclude });
-  return [
-    { title: "Its callers and callees", run: () => focus(name) },
-    { title: "Only stacks with it", run: () => chip(false) },
-    { title: "Only stacks without it", run: () => chip(true) },
-  ];
+  if (node === undefined || name === undefined) return [];
+  if (node.kind === PROCESS) return groupEntries(name, "process");
+  if (node.kind === TAG) return groupEntries(name, "tag");
+  if (node.kind < METHOD) return [];
+  return frameEntries(name, focus, merge);
 }
 
 /** What the picture shows and leaves out, in words. */

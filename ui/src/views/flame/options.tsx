@@ -4,6 +4,7 @@ import { Choice, FindBox, Toggle } from "../../components/choice";
 import { hasRows } from "../../lib/opening";
 import { shown } from "../../lib/safe";
 import type { Direction, FlameRequest, Opening, Selection, Weight } from "../../wire";
+import { MergedChips, useMerged } from "./frames";
 
 /** What is shown at first. */
 export const FLAME_START = {
@@ -98,6 +99,7 @@ export function FlameOptions({ settings, weights, change, onNext }: Props) {
           <span>{shown(settings.focus)}</span> <span aria-hidden="true">✕</span>
         </button>
       )}
+      <MergedChips merging={useMerged()} />
       <FindBox
         label="Find a frame"
         title="Enter goes to the next one"

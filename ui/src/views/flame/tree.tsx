@@ -3,8 +3,9 @@
 import { useMemo, useState } from "preact/hooks";
 import { Button } from "../../components/button";
 import { numberColumn } from "../../components/grid-head";
+import type { MenuEntry } from "../../components/menu";
 import { type GridRow, TreeGrid } from "../../components/tree-grid";
-import { leftOut, leftOutBelow, namesTo } from "../../lib/flame-grow";
+import { leftOut, leftOutBelow } from "../../lib/flame-grow";
 import { childrenOf, heaviest, nameOf } from "../../lib/flame-layout";
 import { count } from "../../lib/format";
 import { headOf } from "../../lib/frame-name";
@@ -20,7 +21,9 @@ interface Props {
   answer: FlameAnswer;
   onFocus: (name: string) => void;
   /** A frame is opened of which the answer does not have all. */
-  onUnfold: (path: readonly string[]) => void;
+  onUnfold: (node: number) => void;
+  /** What can be done with a frame. */
+  menu: (node: number) => MenuEntry[];
   label: string;
 }
 
@@ -34,7 +37,7 @@ export function CallTree(props: Props) {
   const toggle = (row: GridRow) => {
     const at = Number(row.id);
     setOpen(toggled(open, at));
-    if (!open.has(at) && (leftOutBelow(answer.nodes)[at] ?? 0) > 0) props.onUnfold(namesTo(answer, at));
+    if (!open.has(at) && (leftOutBelow(answer.nodes)[at] ?? 0) > 0) props.onUnfold(at);
   };
   const unfoldHeaviest = () => setOpen(new Set([...open, ...heaviest(answer.nodes, Number(selected ?? 0))]));
   const title = answer.unit === "bytes" ? "Bytes" : "Time";
@@ -53,6 +56,7 @@ export function CallTree(props: Props) {
       selected={selected}
       onSelect={(row) => setSelected(row.id)}
       onToggle={toggle}
+      cellMenu={(row) => (answer.nodes[Number(row.id)] === undefined ? [] : props.menu(Number(row.id)))}
       onEnter={(row) => answer.nodes[Number(row.id)] && props.onFocus(nameOf(answer, Number(row.id)))}
       footer={<Button text="Unfold the heaviest path" onClick={unfoldHeaviest} />}
     />

@@ -7,6 +7,7 @@ import { FindBox, Segments, Toggle } from "../../components/choice";
 import { Icon } from "../../components/icon";
 import { Menu, type MenuEntry } from "../../components/menu";
 import { TreeGrid } from "../../components/tree-grid";
+import { merged } from "../../lib/flame-merge";
 import { count, counted, duration } from "../../lib/format";
 import { hasRows } from "../../lib/opening";
 import { nothingOf } from "../../lib/recorded";
@@ -17,10 +18,12 @@ import { copyText } from "../../state/page";
 import * as store from "../../state/store";
 import type { FlameRequest, Opening, QuestionInfo, Source, Weight } from "../../wire";
 import { useAsked } from "../asked";
-import { FLAME, Half, methodEntries, Unnamed } from "../flame";
+import { FLAME, Half, Unnamed } from "../flame";
+import { frameEntries, MergedChips, useMerged } from "../flame/frames";
 import { FLAME_START, flameRequest, MOST_NODES, weightsOf } from "../flame/options";
 import { Answering, questionOf, useSettings } from "../panel";
 import type { View, ViewProps } from "../view";
+import { FunctionLines } from "./lines";
 import {
   columnsOf,
   FUNCTION_QUESTION,
@@ -64,14 +67,16 @@ interface Found extends Functions {
 }
 
 /**
- * The question has waits and threads, but no option for some filters. Where one of these is set, stacks that
- * match are added up on the page.
+ * The question has waits and threads, but no option for some filters, and merges nothing. Where that is wanted,
+ * stacks are added up on the page.
  */
 function useFunctions(props: ViewProps & { question: QuestionInfo }, byProcess: boolean) {
   const { trace, opening, question } = props;
   const selection = store.selection.value;
   const { request, warning, notApplied } = useAsked(trace.id, question, FUNCTION_QUESTION.values);
-  const isTree = hasRows(opening, "cpu_sample") && notApplied.some((field) => !field.startsWith("col:"));
+  const { names } = useMerged();
+  const isNarrowed = notApplied.some((field) => !field.startsWith("col:"));
+  const isTree = hasRows(opening, "cpu_sample") && (isNarrowed || names.length > 0);
   const stacks: FlameRequest = {
     ...flameRequest(trace.id, selection, FLAME_START),
     least_share: 0,
@@ -81,8 +86,9 @@ function useFunctions(props: ViewProps & { question: QuestionInfo }, byProcess: 
   const tree = useAnswer(api.flame, isTree ? stacks : null);
   const data = useMemo((): Found | null => {
     if (!isTree) return asked.data && { ...functionsOf(asked.data, byProcess), source: asked.data.source };
-    return tree.data && { ...functionsOfTree(tree.data, byProcess), source: tree.data.source };
-  }, [isTree, asked.data, tree.data, byProcess]);
+    if (tree.data === null) return null;
+    return { ...functionsOfTree(merged(tree.data, names), byProcess), source: tree.data.source };
+  }, [isTree, asked.data, tree.data, byProcess, names.join("\n")]);
   const answered: Answered<Found> = { ...(isTree ? tree : asked), data };
   return { answered, isTree, warning: isTree ? "" : warning };
 }
@@ -101,6 +107,7 @@ function AllFunctions(props: ViewProps & { question: QuestionInfo }) {
           isOn={settings.by_process}
           onChange={(by_process) => change({ by_process })}
         />
+        <MergedChips merging={useMerged()} />
         <span class="sentence">A click shows callers and callees. A right click (Shift+F10) filters.</span>
         <FindBox
           label="Find a function"
@@ -155,7 +162,7 @@ function withoutNames({ rows, total }: Functions): number {
 
 function remarkOf(found: Functions, isTree: boolean): string {
   const parts = [`${counted(found.rows.length, "function")}, ${duration(found.total)} of CPU time`];
-  if (isTree) parts.push("With these filters there are no waits, ready times and threads");
+  if (isTree) parts.push("Added up from stacks: no waits, ready times and threads");
   if (found.note !== "") parts.push(found.note);
   return parts.join(" · ");
 }
@@ -174,6 +181,7 @@ function FunctionGrid({ found, settings, arranging, onFocus, weight }: GridProps
   const columns = useMemo(() => columnsOf(found, by_process), [found, by_process]);
   const sorted = useMemo(() => sortedFunctions(found.rows, find, sort), [found, find, JSON.stringify(sort)]);
   const rows = useMemo(() => functionRows(sorted, columns, found.total), [sorted, columns]);
+  const merging = useMerged();
   const [clicked, setClicked] = useState<string | null>(null);
   // A function has a row for each process; the link knows its name alone.
   const ofName = sorted.filter((row) => row.name === focus).map(rowId);
@@ -191,7 +199,7 @@ function FunctionGrid({ found, settings, arranging, onFocus, weight }: GridProps
         onFocus(nameOf(row.id));
       }}
       onEnter={(row) => showInFlame(nameOf(row.id), weight)}
-      cellMenu={(row) => entriesOf(nameOf(row.id), weight, onFocus)}
+      cellMenu={(row) => entriesOf(nameOf(row.id), weight, onFocus, merging.add)}
       empty={find === "" ? "No samples in this selection." : "No function has this name."}
       footer={
         <span>
@@ -211,11 +219,16 @@ function showInFlame(name: string, weight: Weight | null): void {
   store.openView(FLAME.id, { ...FLAME_START, weight, find: name });
 }
 
-function entriesOf(name: string, weight: Weight | null, onFocus: (name: string) => void): MenuEntry[] {
+function entriesOf(
+  name: string,
+  weight: Weight | null,
+  onFocus: (name: string) => void,
+  merge: (name: string) => void,
+): MenuEntry[] {
   const copy = { title: "Copy the name", run: () => copyText(name) };
   if (weight === null) return [copy];
   const show = { title: "Show in the flame graph", run: () => showInFlame(name, weight) };
-  return [...methodEntries(name, onFocus), show, copy];
+  return [...frameEntries(name, onFocus, merge), show, copy];
 }
 
 const WEIGHT_WORDS: Partial<Record<Weight, string>> = {
@@ -237,7 +250,7 @@ function Around({ trace, name, settings: { by_process, side }, weight, change }:
   const settings = { ...FLAME_START, weight, by_process, focus: name, look: "tree" as const };
   const onFocus = (focus: string) => change({ focus });
   // The first entry is what this already shows.
-  const acts = entriesOf(name, weight, onFocus).slice(1);
+  const acts = entriesOf(name, weight, onFocus, useMerged().add).slice(1);
   return (
     <section class="function-around" aria-label="Callers and callees">
       <header>
@@ -261,6 +274,7 @@ function Around({ trace, name, settings: { by_process, side }, weight, change }:
         <span class="muted">{WEIGHT_WORDS[weight]}</span>
         <Button text="Show in the flame graph" onClick={() => showInFlame(name, weight)} />
       </div>
+      {weight === "cpu" && <FunctionLines trace={trace} name={name} />}
       <Half
         trace={trace}
         settings={settings}

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Answer, Cell, FlameAnswer } from "../../wire";
+import { lineSql } from "./lines";
 import { columnsOf, functionRows, functionsOf, functionsOfTree, sortedFunctions } from "./model";
 
 const source = { sql: "", command: "", rows_read: 0, took_ms: 0, not_applied: [], notes: [] };
@@ -103,4 +104,10 @@ test("cells have shares of all CPU time, and hostile names are written out", () 
     ["a\\u{202e}!<b>", "500 µs (100 %)", "500 µs (100 %)", "0", "0", "1", "x.exe (7)"],
   );
   assert.equal(row?.cells[1]?.share, 1);
+});
+
+test("source lines are asked of the samples that are selected, and a name is text", () => {
+  const sql = lineSql("SELECT t.stack_id FROM cpu_sample t WHERE t.ts_ns < 5 LIMIT 1 OFFSET 0", "a.dll!it's");
+  assert.match(sql, /FROM \(SELECT t\.stack_id FROM cpu_sample t WHERE t\.ts_ns < 5\) q/);
+  assert.match(sql, /= 'a\.dll!it''s'/);
 });

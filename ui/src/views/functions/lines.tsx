@@ -1,0 +1,76 @@
+// Source lines of a function, with the CPU time of each, where symbols know them.
+
+import { api } from "../../api";
+import { Table } from "../../components/table";
+import { count, duration, percent } from "../../lib/format";
+import { shown } from "../../lib/safe";
+import { useAnswer } from "../../state/answer";
+import { withoutLimit } from "../../state/column-chips";
+import * as store from "../../state/store";
+import { rowsOf } from "../../state/threads";
+import type { Selection } from "../../wire";
+
+/** Lines that take less than the largest ones say little. */
+const MOST = 20;
+
+export interface SourceLineOf {
+  file: string;
+  line: number;
+  ns: number;
+  samples: number;
+}
+
+/** The statement of the lines of a function, `module!method`, in the samples of another statement. */
+export function lineSql(samples: string, name: string): string {
+  const text = `'${name.replaceAll("'", "''")}'`;
+  return `SELECT f.source_file, f.line, sum(q.weight_ns) AS ns, count(*) AS samples
+FROM (${withoutLimit(samples)}) q
+JOIN stack s ON s.stack_id = q.stack_id
+JOIN frame f ON f.frame_id = s.frame_id
+JOIN method m ON m.method_id = f.method_id
+LEFT JOIN module o ON o.module_id = f.module_id
+WHERE f.line IS NOT NULL AND concat(o.name || '!', m.name) = ${text}
+GROUP BY f.source_file, f.line ORDER BY ns DESC, f.source_file, f.line LIMIT ${MOST}`;
+}
+
+async function askLines(
+  { trace, name, selection }: { trace: number; name: string; selection: Selection },
+  signal: AbortSignal,
+): Promise<SourceLineOf[]> {
+  const of = { trace, table: "cpu_sample", columns: ["stack_id", "weight_ns"], selection };
+  const samples = await api.rows({ ...of, sort: null, offset: 0, limit: 1 }, signal);
+  const rows = await rowsOf(trace, lineSql(samples.source.sql, name), signal);
+  return rows.map((row) => ({
+    file: String(row["source_file"] ?? "?"),
+    line: Number(row["line"]),
+    ns: Number(row["ns"]),
+    samples: Number(row["samples"]),
+  }));
+}
+
+/** Nothing where no sample of the function has a line. */
+export function FunctionLines({ trace, name }: { trace: number; name: string }) {
+  const lines = useAnswer(askLines, { trace, name, selection: store.selection.value }).data ?? [];
+  if (lines.length === 0) return null;
+  const all = lines.reduce((sum, { ns }) => sum + ns, 0);
+  return (
+    <div class="function-lines">
+      <Table
+        label="Source lines"
+        columns={[
+          {
+            title: "Source line",
+            is: "name",
+            cell: ({ file, line }) => `${shown(file.replace(/^.*[\\/]/, ""))}:${line}`,
+            tip: ({ file }) => shown(file),
+          },
+          { title: "Exclusive", is: "number", cell: ({ ns }) => `${duration(ns)} (${percent(ns / all)})` },
+          { title: "Samples", is: "number", cell: ({ samples }) => count(samples) },
+        ]}
+        rows={lines}
+        idOf={({ file, line }) => `${file}:${line}`}
+        more={lines.length === MOST ? `The ${MOST} lines with most CPU time` : ""}
+      />
+    </div>
+  );
+}
