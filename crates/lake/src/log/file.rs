@@ -12,7 +12,7 @@ use crate::layout::{PART, is_part};
 use crate::unique::millis;
 
 /// A live file of a table.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct File {
     /// Name in the folder of the table.
     pub(crate) name: String,
