@@ -254,12 +254,6 @@ fn print_merged(
     top: Top,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<usize> {
-    let is_list = |one: &Answered<Answer>| {
-        one.answer
-            .parts
-            .iter()
-            .all(|part| !part.table.columns().is_empty())
-    };
     if !answers.iter().all(is_list) {
         // Sentences are reported for each extract.
         answers
@@ -280,7 +274,7 @@ fn print_merged(
     let (rows, joins) = (part.table.len(), answer.joins_extracts());
     // A row that combines several traces uses the clock of the earliest one.
     let first = if joins {
-        infos.iter().min_by_key(|info| info.start_filetime)
+        earliest(&infos)
     } else {
         infos.first()
     };
@@ -304,6 +298,16 @@ fn print_merged(
     print_table(asking.common, &text, part.table.as_ref(), how, lines)?;
     written(&text, None, &part.table.total(), lines)?;
     Ok(rows)
+}
+
+/// True if an answer has only tables with columns.
+fn is_list(one: &Answered<Answer>) -> bool {
+    let mut parts = one.answer.parts.iter();
+    parts.all(|part| !part.table.columns().is_empty())
+}
+
+fn earliest(infos: &[TraceInfo]) -> Option<&TraceInfo> {
+    infos.iter().min_by_key(|info| info.start_filetime)
 }
 
 /// Returns the rows of an answer for machines, each with its trace.
