@@ -36,6 +36,7 @@ pub(crate) fn plan(options: &Options) -> Plan {
         groups: GROUPS,
         routines: ROUTINES,
         disk_us: (60, 260),
+        slow_files: Vec::new(),
         background: Vec::new(),
         bound: Vec::new(),
         devices: Table::default(),
