@@ -322,7 +322,7 @@ const ZONES: [&str; 4] = [
 #[must_use]
 pub fn unknown_zone() -> Option<String> {
     let zone = std::env::var("TZ").ok()?;
-    let is_known = !cfg!(unix) || is_zone(&zone, |path| path.is_file());
+    let is_known = !cfg!(unix) || is_zone(&zone, Path::is_file);
     (!is_known).then_some(zone)
 }
 
