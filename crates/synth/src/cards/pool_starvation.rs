@@ -15,7 +15,7 @@ pub(super) const CARD: Card = Card {
     number: 38,
     name: "pool-starvation",
     rule: "pool-starvation",
-    description: "requests of a .NET service stand still, since all threads of its pool wait for results",
+    description: "a .NET service answers no request, since all threads of its pool wait for results",
     named: Named::WithCost,
     seconds: 12,
     plant,

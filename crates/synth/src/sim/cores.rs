@@ -250,13 +250,14 @@ impl<W: Write + Seek> Sim<W> {
         Ok(())
     }
 
-    /// Parks a processor for a script. A thread that runs there stays until it waits.
+    /// Parks a processor for a script, whose thread must not run there.
     pub(super) fn parks(&mut self, cpu: Cpu) -> Result<()> {
         if self.cpus[cpu].parked {
             return Ok(());
         }
         self.park(cpu)?;
-        // A thread may have been on its way to the processor: one of the others takes it.
+        self.vacate(cpu)?;
+        // The others take the thread that ran there, or was on its way to the processor.
         let soon = self.tape.next() + MICROSECOND;
         let open: Vec<Cpu> = self
             .cpus

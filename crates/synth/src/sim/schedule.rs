@@ -315,6 +315,15 @@ impl<W: Write + Seek> Sim<W> {
         }
     }
 
+    /// Takes the thread off a processor that is parked.
+    pub(super) fn vacate(&mut self, cpu: Cpu) -> Result<()> {
+        let Some(current) = self.cpus[cpu].current else {
+            return Ok(());
+        };
+        self.put_back(cpu, current, false);
+        self.switch(cpu, None, state::READY, reason::WR_PREEMPTED)
+    }
+
     pub(super) fn quantum_end(&mut self, cpu: Cpu) -> Result<()> {
         let Some(current) = self.cpus[cpu].current else {
             return Ok(());

@@ -11,6 +11,7 @@ mod acts;
 mod bytes;
 mod causes;
 mod cores;
+mod disturbed;
 mod kit;
 mod objects;
 mod processors;

@@ -23,7 +23,7 @@ const JITTING_STARTED: u16 = 145;
 const METHOD_LOAD_VERBOSE: u16 = 143;
 const METHOD_DC_END_VERBOSE: u16 = 144;
 
-fn case(card: &str, seed: u64, is_healthy: bool) -> Case {
+pub(crate) fn case(card: &str, seed: u64, is_healthy: bool) -> Case {
     Case {
         is_healthy,
         has_decoys: false,
@@ -31,7 +31,7 @@ fn case(card: &str, seed: u64, is_healthy: bool) -> Case {
     }
 }
 
-fn written(case: &Case, each: impl FnMut(&RawEvent<'_>)) -> Truth {
+pub(crate) fn written(case: &Case, each: impl FnMut(&RawEvent<'_>)) -> Truth {
     let (sink, truth) = case.write(Cursor::new(Vec::new())).unwrap();
     visit(&open(sink.into_inner()), each);
     truth
