@@ -1,14 +1,14 @@
 //! Compaction: many small files become few large ones, without rows that belong to no run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::layout::{NO_PART, RUN};
 use crate::left_out::LeftOut;
 use crate::log::{File, Line, Log, Written};
 use crate::merge::merged;
 use crate::read::{Key, Keys};
-use crate::unique::{is_older, time_of};
+use crate::unique::{time_of, was_older};
 use crate::write::retried;
 use crate::{Lake, Result};
 
@@ -54,11 +54,13 @@ impl Lake {
         // Read after the logs: rows in them whose run was committed before are not of no run.
         let mut left_out = LeftOut::new(self)?;
         let live = left_out.live().clone();
+        // Rows that are named and rows that are merged are chosen at one moment.
+        let now = SystemTime::now();
+        let is_old = |generation| was_older(now, time_of(generation), older_than);
         let mut done = Compacted::default();
         for (mut log, table) in logs {
             let is_run = table == RUN;
-            let keeps =
-                |key: Key| is_run || live.contains(&key) || !is_older(time_of(key.1), older_than);
+            let keeps = |key: Key| is_run || live.contains(&key) || !is_old(key.1);
             self.compact_table((&table, &mut log), &keeps, &mut left_out, &mut done)?;
             log.save(&self.store)?;
         }
