@@ -372,7 +372,7 @@ mod tests {
     fn state(log: &Log) -> String {
         let files: Vec<_> = log
             .live()
-            .iter()
+            .into_iter()
             .map(|file| (file.name.as_str(), file.size, file.rows, file.run_ids))
             .collect();
         let removed: Vec<_> = log
