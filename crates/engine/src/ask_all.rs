@@ -139,7 +139,7 @@ mod tests {
         let lake = folder.path().join("lake");
         std::fs::create_dir_all(etwkit_lake::run_log(&lake)).unwrap();
         let runs = |count: usize| -> Vec<PathBuf> {
-            let path = |run: usize| format!("{}#{run:016x}", lake.display()).into();
+            let path = |run: usize| PathBuf::from(format!("{}#{run:016x}", lake.display()));
             (0..count).map(path).collect()
         };
         let extracts: Vec<PathBuf> = (0..=MOST).map(|n| format!("{n}.etwx").into()).collect();

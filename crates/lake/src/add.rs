@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::SchemaRef;
@@ -17,10 +16,6 @@ use crate::run::{self, Run};
 use crate::verdict::{self, Verdict};
 use crate::write::{Writer, append, busy, columns, retried};
 use crate::{Error, Lake, Result, unique};
-
-/// Time after which runs are not committed any more: compaction leaves rows of no run out when they are
-/// a day old, unless it is told another time.
-const LONGEST: Duration = Duration::from_secs(12 * 3600);
 
 /// The result of adding extracts, by their names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -124,13 +119,15 @@ impl Lake {
     }
 
     /// Commits the runs, which makes their rows count.
-    fn commit_runs(&self, mut log: Log, runs: &[Run], added: &mut Added) -> Result<()> {
+    pub(crate) fn commit_runs(&self, mut log: Log, runs: &[Run], added: &mut Added) -> Result<()> {
         let ids: BTreeSet<i64> = runs.iter().map(Run::run_id).collect();
         let done = retried(&self.store, &mut log, |log| {
             // Another writer may have added the same runs in the meantime: theirs count, and the rows
             // that were written here belong to no run.
             let live = self.live_of(log, &ids)?;
-            runs.iter().try_for_each(|run| in_time(run.generation()))?;
+            if runs.iter().any(|run| log.has_left_out(run.generation())) {
+                return Err(Error::Late);
+            }
             let (mut kept, mut replaced, mut known) = (Vec::new(), BTreeSet::new(), Vec::new());
             for run in runs {
                 let other = live.get(&run.run_id());
@@ -200,17 +197,8 @@ impl Lake {
     }
 }
 
-/// Refuses rows that were begun so long ago that compaction may have left them out: the machine slept,
-/// for example.
-fn in_time(generation: i64) -> Result<()> {
-    if unique::is_older(unique::time_of(generation), LONGEST) {
-        return Err(Error::Late);
-    }
-    Ok(())
-}
-
 /// Returns rows of an extract with the key of their run before their columns.
-fn with_keys(
+pub(crate) fn with_keys(
     table: &Table,
     schema: &SchemaRef,
     (run_id, generation): Key,
@@ -228,18 +216,4 @@ fn with_keys(
             rows.column_by_name(name).cloned()
         }
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn runs_that_took_half_a_day_are_not_committed() {
-        let now = unique::generation();
-        in_time(now).unwrap();
-        let micros = i64::try_from(LONGEST.as_micros()).unwrap();
-        let error = in_time(now - (micros << 11)).unwrap_err();
-        assert!(matches!(error, Error::Late), "{error}");
-    }
 }

@@ -1,13 +1,14 @@
 //! Compaction: many small files become few large ones, without rows that belong to no run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::layout::{NO_PART, RUN};
+use crate::left_out::LeftOut;
 use crate::log::{File, Line, Log, Written};
 use crate::merge::merged;
 use crate::read::{Key, Keys};
-use crate::unique::{is_older, time_of};
+use crate::unique::{time_of, was_older};
 use crate::write::retried;
 use crate::{Lake, Result};
 
@@ -41,7 +42,7 @@ struct Looked<'f> {
 impl Lake {
     /// Merges the files of each table, and writes a checkpoint of its log. Rows that belong to no run
     /// are left out if they are older than that: newer ones may belong to a run that another program is
-    /// adding.
+    /// adding. If the clocks of both are wrong, that program gets [`crate::Error::Late`].
     ///
     /// # Errors
     /// A file cannot be read or written.
@@ -51,13 +52,16 @@ impl Lake {
             logs.push((Log::load(&self.store, &table)?, table));
         }
         // Read after the logs: rows in them whose run was committed before are not of no run.
-        let live = self.live_keys()?;
+        let mut left_out = LeftOut::new(self)?;
+        let live = left_out.live().clone();
+        // Rows that are named and rows that are merged are chosen at one moment.
+        let now = SystemTime::now();
+        let is_old = |generation| was_older(now, time_of(generation), older_than);
         let mut done = Compacted::default();
         for (mut log, table) in logs {
             let is_run = table == RUN;
-            let keeps =
-                |key: Key| is_run || live.contains(&key) || !is_older(time_of(key.1), older_than);
-            self.compact_table(&table, &mut log, &keeps, &mut done)?;
+            let keeps = |key: Key| is_run || live.contains(&key) || !is_old(key.1);
+            self.compact_table((&table, &mut log), &keeps, &mut left_out, &mut done)?;
             log.save(&self.store)?;
         }
         Ok(done)
@@ -65,9 +69,9 @@ impl Lake {
 
     fn compact_table(
         &self,
-        table: &str,
-        log: &mut Log,
+        (table, log): (&str, &mut Log),
         keeps: &dyn Fn(Key) -> bool,
+        left_out: &mut LeftOut,
         done: &mut Compacted,
     ) -> Result<()> {
         let before = log.clone();
@@ -81,8 +85,15 @@ impl Lake {
                 parts.entry(part).or_default().push(looked);
             }
         }
+        let keys = parts.values().flatten();
+        let keys = keys.flat_map(|looked| looked.keys.counts.keys().copied());
+        let dead: BTreeSet<Key> = keys.filter(|key| !keeps(*key)).collect();
+        if !dead.is_empty() && !left_out.name(self, &dead)? {
+            // The next compaction knows the runs that were committed in the meantime.
+            return Ok(());
+        }
         let (mut lines, mut all, mut old) = (Vec::new(), Vec::new(), BTreeSet::new());
-        let mut left_out = 0;
+        let mut rows_left_out = 0;
         for (part, looked) in parts {
             for group in looked.chunks(AT_ONCE) {
                 let dead: u64 = group.iter().map(|looked| looked.dead).sum();
@@ -95,7 +106,7 @@ impl Lake {
                 lines.extend(files.into_iter().map(|file| Line::of_removed(file, false)));
                 lines.extend(written.iter().map(|file| Line::of_added(file, false)));
                 all.extend(written);
-                left_out += dead;
+                rows_left_out += dead;
             }
         }
         if lines.is_empty() {
@@ -106,7 +117,7 @@ impl Lake {
             done.tables += 1;
             done.merged += counts.0;
             done.written += counts.1;
-            done.left_out += left_out;
+            done.left_out += rows_left_out;
         }
         Ok(())
     }

@@ -81,8 +81,8 @@ pub enum Error {
         /// Number of attempts.
         attempts: u32,
     },
-    /// An attempt to add runs took so long that its rows may be gone.
-    #[error("adding took more than 12 hours, so that `lake compact` may have left rows out")]
+    /// An attempt to add runs took so long that compaction has left its rows out.
+    #[error("adding took so long that `lake compact` has left its rows out")]
     Late,
     /// Rows cannot be encoded.
     #[error("cannot encode the table {table}")]
@@ -155,7 +155,9 @@ impl Error {
                 Some("it is another trace, or a part of one: keep it as an extract of its own")
             }
             Self::Busy { .. } => Some("run it again when fewer programs write to the lake"),
-            Self::Late => Some("run it again, with fewer extracts at once"),
+            Self::Late => Some(
+                "run it again, with fewer extracts at once; are the clocks of both machines right?",
+            ),
             Self::File { .. } => Some("`etwkit lake check LAKE` lists all damaged files"),
             Self::Changed { .. } => Some("ask again"),
             Self::NoRun { .. } => Some("`etwkit lake list LAKE` lists the runs"),

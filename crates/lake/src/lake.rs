@@ -85,8 +85,13 @@ impl Lake {
 
     /// The keys of the rows that count.
     pub(crate) fn live_keys(&self) -> Result<BTreeSet<Key>> {
+        self.keys_of(&self.run_log()?)
+    }
+
+    /// The keys of the rows that count after the last commit of the table `run` that was read.
+    pub(crate) fn keys_of(&self, run_log: &Log) -> Result<BTreeSet<Key>> {
         let mut all = BTreeSet::new();
-        for file in self.run_log()?.live() {
+        for file in run_log.live() {
             let path = self.store.file(RUN, &file.name);
             all.extend(Keys::read(&path)?.counts.into_keys());
         }

@@ -21,6 +21,7 @@ mod drop;
 mod error;
 mod lake;
 mod layout;
+mod left_out;
 mod log;
 mod merge;
 mod read;

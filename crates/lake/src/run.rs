@@ -135,7 +135,7 @@ impl Run {
         self.manifest.tables.get(table).or(of_derived)
     }
 
-    fn of_row(keys: (i64, i64), texts: (&str, &str, Option<&str>)) -> Result<Self> {
+    pub(crate) fn of_row(keys: (i64, i64), texts: (&str, &str, Option<&str>)) -> Result<Self> {
         let ((run_id, generation), (name, manifest, derived)) = (keys, texts);
         let wrong = |source| Error::Manifest {
             run: digits_of(run_id),

@@ -48,7 +48,12 @@ pub(crate) fn time_of_millis(millis: i64) -> SystemTime {
 
 /// Returns `true` if a time is at least that long ago.
 pub(crate) fn is_older(time: SystemTime, than: Duration) -> bool {
-    let age = SystemTime::now().duration_since(time);
+    was_older(SystemTime::now(), time, than)
+}
+
+/// Returns `true` if a time was at least that long ago at a moment.
+pub(crate) fn was_older(at: SystemTime, time: SystemTime, than: Duration) -> bool {
+    let age = at.duration_since(time);
     // Clocks can be set back: a time in the future is new.
     age.map_or(than.is_zero(), |age| age >= than)
 }

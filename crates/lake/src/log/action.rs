@@ -1,6 +1,6 @@
 //! The actions of a log, as Delta has them in JSON.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
 use serde::de::IgnoredAny;
@@ -13,6 +13,9 @@ use crate::unique::millis;
 /// The version of the protocol that readers need, and writers.
 pub(super) const READER: i64 = 1;
 pub(super) const WRITER: i64 = 2;
+
+/// Name of the attempts whose rows are left out, in what a commit says about itself.
+const LEFT_OUT: &str = "etwkitLeftOut";
 
 /// A line of a commit or a row of a checkpoint, which has one of these. Others do not change the rows.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -107,7 +110,45 @@ pub(super) struct Remove {
     pub(super) data_change: bool,
 }
 
+/// Returns the attempts that a line of a commit names as those whose rows are left out.
+pub(super) fn left_out(line: &str) -> Vec<i64> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Said {
+        commit_info: Info,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Info {
+        etwkit_left_out: Vec<i64>,
+    }
+
+    // Few lines have it.
+    if !line.contains(LEFT_OUT) {
+        return Vec::new();
+    }
+    let said: Result<Said, serde_json::Error> = serde_json::from_str(line);
+    said.map_or_else(|_| Vec::new(), |said| said.commit_info.etwkit_left_out)
+}
+
 impl Line {
+    /// The line about a commit itself, with the attempts whose rows it leaves out.
+    pub(super) fn of_commit(operation: &str, left_out: Option<&BTreeSet<i64>>) -> Self {
+        let mut info = json!({
+            "timestamp": millis(SystemTime::now()),
+            "operation": operation,
+            "engineInfo": concat!("etwkit/", env!("CARGO_PKG_VERSION")),
+        });
+        if let (Some(info), Some(left_out)) = (info.as_object_mut(), left_out) {
+            info.insert(LEFT_OUT.to_owned(), json!(left_out));
+        }
+        Self {
+            commit_info: Some(info),
+            ..Self::default()
+        }
+    }
+
     /// The lines of a new table.
     pub(crate) fn created(id: &str, schema_string: String) -> [Self; 2] {
         let protocol = Protocol {
@@ -209,5 +250,19 @@ mod tests {
         let line = r#"{"commitInfo":[[0,0],{"a":0}]}"#;
         let line: Line = serde_json::from_str(line).unwrap();
         assert!(line.commit_info.is_none());
+    }
+
+    #[test]
+    fn a_commit_names_attempts_whose_rows_are_left_out() {
+        let line = Line::of_commit("LEAVE OUT", Some(&BTreeSet::from([3, 5])));
+        let line = serde_json::to_string(&line).unwrap();
+        assert_eq!(left_out(&line), [3, 5]);
+        for other in [
+            r#"{"commitInfo":{"operation":"WRITE"}}"#,
+            r#"{"commitInfo":{"etwkitLeftOut":"x"}}"#,
+            r#"{"commitInfo":["etwkitLeftOut"]}"#,
+        ] {
+            assert!(left_out(other).is_empty(), "{other}");
+        }
     }
 }

@@ -7,14 +7,13 @@ mod file;
 mod name;
 mod save;
 
-use std::collections::BTreeMap;
-use std::time::{Duration, SystemTime};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use bytes::Bytes;
-use serde_json::json;
 
 use crate::store::Store;
-use crate::unique::{is_older, millis, time_of_millis};
+use crate::unique::{is_older, time_of_millis};
 use crate::{Error, Result};
 use action::{Protocol, READER, Remove, Transaction, WRITER};
 
@@ -48,6 +47,8 @@ pub(crate) struct Log {
     live: BTreeMap<String, File>,
     removed: BTreeMap<String, Remove>,
     added: usize,
+    /// The attempts whose rows compaction leaves out, as far as commits that were read name them.
+    left_out: BTreeSet<i64>,
 }
 
 impl Log {
@@ -76,6 +77,7 @@ impl Log {
             live: BTreeMap::new(),
             removed: BTreeMap::new(),
             added: 0,
+            left_out: BTreeSet::new(),
         }
     }
 
@@ -129,6 +131,7 @@ impl Log {
             for line in text.lines().filter(|line| !line.trim().is_empty()) {
                 let parsed = serde_json::from_str(line);
                 self.apply(parsed.map_err(|error| self.wrong(&format!("actions ({error})")))?)?;
+                self.left_out.extend(action::left_out(line));
             }
             self.version = Some(self.next());
         }
@@ -225,14 +228,21 @@ impl Log {
         operation: &str,
         lines: Vec<Line>,
     ) -> Result<bool> {
-        let info = Line {
-            commit_info: Some(json!({
-                "timestamp": millis(SystemTime::now()),
-                "operation": operation,
-                "engineInfo": concat!("etwkit/", env!("CARGO_PKG_VERSION")),
-            })),
-            ..Line::default()
-        };
+        self.commit_with(store, Line::of_commit(operation, None), lines)
+    }
+
+    /// Adds a commit that names attempts whose rows are left out; `false` if another writer was faster.
+    pub(crate) fn leave_out(&mut self, store: &Store, generations: &BTreeSet<i64>) -> Result<bool> {
+        let info = Line::of_commit("LEAVE OUT", Some(generations));
+        self.commit_with(store, info, Vec::new())
+    }
+
+    /// Returns `true` if a commit names this attempt as one whose rows are left out.
+    pub(crate) fn has_left_out(&self, generation: i64) -> bool {
+        self.left_out.contains(&generation)
+    }
+
+    fn commit_with(&mut self, store: &Store, info: Line, lines: Vec<Line>) -> Result<bool> {
         let mut text = String::new();
         for line in std::iter::once(&info).chain(&lines) {
             let line = serde_json::to_string(line);
@@ -360,7 +370,7 @@ mod tests {
     fn state(log: &Log) -> String {
         let files: Vec<_> = log
             .live()
-            .iter()
+            .into_iter()
             .map(|file| (file.name.as_str(), file.size, file.rows, file.run_ids))
             .collect();
         let removed: Vec<_> = log
