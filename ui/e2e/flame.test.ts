@@ -141,7 +141,7 @@ test("a function is merged into its callers, in the picture and in the list, unt
   await page.getByRole("searchbox", { name: "Find a function" }).fill("CHash::Update");
   await settled(page);
   await page.getByText("No function has this name.").waitFor();
-  await page.getByRole("button", { name: `without ${name}` }).click();
+  await page.getByTitle(`${name} is merged into its callers`).click();
   await settled(page);
   await page.locator(".below .grid-row").filter({ hasText: name }).first().waitFor();
   noErrors(seen);
@@ -151,8 +151,8 @@ test("a function is merged into its callers, in the picture and in the list, unt
 test("a stack tag narrows from the picture that shows it", async () => {
   const seen = await opened();
   const { page } = seen;
-  await page.getByRole("button", { name: "By process" }).click();
-  await page.getByRole("button", { name: "By stack tag" }).click();
+  await page.getByRole("button", { name: "By process", exact: true }).click();
+  await page.getByRole("button", { name: "By stack tag", exact: true }).click();
   await settled(page);
   await page.locator(".flame-box").focus();
   await page.keyboard.press("ArrowDown");

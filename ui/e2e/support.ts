@@ -25,7 +25,7 @@ import {
 } from "playwright-core";
 
 const program = process.env["ETWKIT_BIN"] ?? "";
-/** What all files of tests have in common: traces, their extracts, and servers. */
+/** What all files of tests have in common: traces, and servers with their extracts. */
 const common = path.join(process.env["ETWKIT_E2E"] ?? "", "common");
 /** What a file of tests has for itself: others may run at the same time. */
 export const folder = path.join(process.env["ETWKIT_E2E"] ?? "", String(process.pid));
@@ -128,11 +128,10 @@ function startShared(trace: string, place: string, said: string): void {
  */
 export async function serve(
   files: string[],
-  cache?: string,
+  cache = "cache",
   more: Record<string, string> = {},
 ): Promise<Served & { process: ChildProcess }> {
-  const place = cache === undefined ? path.join(common, "cache") : path.join(folder, cache);
-  const env = { ...process.env, ETWKIT_CACHE: place, ...more };
+  const env = { ...process.env, ETWKIT_CACHE: path.join(folder, cache), ...more };
   const child = spawn(program, ["view", "--no-open", ...files], {
     cwd: folder,
     env,

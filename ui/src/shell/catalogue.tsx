@@ -58,6 +58,16 @@ function Entry({ view, opening }: { view: View; opening: Opening }) {
   );
 }
 
+function Entries({ views, opening }: { views: readonly View[]; opening: Opening }) {
+  return (
+    <ul>
+      {views.map((view) => (
+        <Entry key={view.id} view={view} opening={opening} />
+      ))}
+    </ul>
+  );
+}
+
 function Graphs({ opening }: { opening: Opening }) {
   const graphs = store.graphs.value;
   return (
@@ -98,11 +108,7 @@ function NotRecorded({ views, opening }: { views: readonly View[]; opening: Open
   return (
     <details class="catalogue-lacking" open={isChosen}>
       <summary>Not recorded ({views.length})</summary>
-      <ul>
-        {views.map((view) => (
-          <Entry key={view.id} view={view} opening={opening} />
-        ))}
-      </ul>
+      <Entries views={views} opening={opening} />
     </details>
   );
 }
@@ -117,11 +123,7 @@ export function Catalogue({ opening }: { opening: Opening }) {
         return (
           <div key={group}>
             <h2>{group}</h2>
-            <ul>
-              {views.map((view) => (
-                <Entry key={view.id} view={view} opening={opening} />
-              ))}
-            </ul>
+            <Entries views={views} opening={opening} />
           </div>
         );
       })}

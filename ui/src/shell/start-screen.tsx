@@ -1,8 +1,10 @@
 // Without a trace: what was opened before, a path, a file that is dropped, a recording, the demonstration.
 
 import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../api";
+import { IconButton } from "../components/button";
 import { Failed } from "../components/failed";
 import { Icon } from "../components/icon";
 import { percent } from "../lib/format";
@@ -130,62 +132,54 @@ function Traces({ info, last, onOpen }: TracesProps) {
   const recent = info?.recent ?? [];
   return (
     <>
-      {open.length > 0 && (
-        <section>
-          <h2>Open</h2>
-          <ul class="start-list">
-            {open.map((one) => (
-              <li key={one.id}>
-                <button type="button" onClick={() => store.showTrace(one)}>
-                  <b>{shown(one.name)}</b>
-                  <span>{shown(one.path)}</span>
-                </button>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-      {failed.length > 0 && (
-        <section>
-          <h2>Cannot be opened</h2>
-          <ul class="start-list">
-            {failed.map((one) => (
-              <li key={one.id} class="start-failed">
-                <button type="button" title="Try again" onClick={() => onOpen(one.path)}>
-                  <b>{shown(one.name)}</b>
-                  <span>{one.state.is === "failed" && shown(one.state.message)}</span>
-                </button>
-                <button
-                  type="button"
-                  class="quiet"
-                  aria-label={`Take ${shown(one.name)} off the list`}
-                  title="Take it off the list"
-                  onClick={() => {
-                    dismissed.value = new Set([...dismissed.value, one.path]);
-                  }}
-                >
-                  <Icon name="close" />
-                </button>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-      {recent.length > 0 && (
-        <section>
-          <h2>Recent</h2>
-          <ul class="start-list">
-            {recent.map((one) => (
-              <li key={one.path}>
-                <button type="button" onClick={() => onOpen(one.path)}>
-                  <b>{shown(one.name)}</b>
-                  <span>{shown(one.path)}</span>
-                </button>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
+      <Entries
+        title="Open"
+        all={open.map((one) => <Choose key={one.id} of={one} run={() => store.showTrace(one)} />)}
+      />
+      <Entries
+        title="Cannot be opened"
+        all={failed.map((one) => (
+          <li key={one.id} class="start-failed">
+            <button type="button" title="Try again" onClick={() => onOpen(one.path)}>
+              <b>{shown(one.name)}</b>
+              <span>{one.state.is === "failed" && shown(one.state.message)}</span>
+            </button>
+            <IconButton
+              icon="close"
+              label={`Take ${shown(one.name)} off the list`}
+              title="Take it off the list"
+              onClick={() => {
+                dismissed.value = new Set([...dismissed.value, one.path]);
+              }}
+            />
+          </li>
+        ))}
+      />
+      <Entries
+        title="Recent"
+        all={recent.map((one) => <Choose key={one.path} of={one} run={() => onOpen(one.path)} />)}
+      />
     </>
+  );
+}
+
+function Entries({ title, all }: { title: string; all: ComponentChildren[] }) {
+  if (all.length === 0) return null;
+  return (
+    <section>
+      <h2>{title}</h2>
+      <ul class="start-list">{all}</ul>
+    </section>
+  );
+}
+
+function Choose({ of, run }: { of: { name: string; path: string }; run: () => void }) {
+  return (
+    <li>
+      <button type="button" onClick={run}>
+        <b>{shown(of.name)}</b>
+        <span>{shown(of.path)}</span>
+      </button>
+    </li>
   );
 }

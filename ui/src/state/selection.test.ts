@@ -16,12 +16,6 @@ test("exclusions add up", () => {
   assert.deepEqual(chips, [chip("process", ["1", "2"], true)]);
 });
 
-test("inclusions add up where that is asked for", () => {
-  assert.deepEqual(selection.withMore([chip("core", ["0"])], chip("core", ["1"])), [
-    chip("core", ["0", "1"]),
-  ]);
-});
-
 test("chips are turned and removed by their place", () => {
   const chips = [chip("process", ["1"]), chip("tag", ["GC"])];
   assert.deepEqual(selection.turned(chips, 1), [chip("process", ["1"]), chip("tag", ["GC"], true)]);

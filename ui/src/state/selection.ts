@@ -23,13 +23,6 @@ export function withChip(chips: readonly PageChip[], chip: PageChip): PageChip[]
   return chips.map((other, at) => (at === place ? { ...other, values } : other));
 }
 
-/** The chips with the values added to the inclusion of the field: several processes side by side. */
-export function withMore(chips: readonly PageChip[], chip: PageChip): PageChip[] {
-  const found = chips.find((other) => other.field === chip.field && other.exclude === chip.exclude);
-  if (found === undefined) return [...chips, chip];
-  return withChip(chips, { ...chip, values: [...new Set([...found.values, ...chip.values])] });
-}
-
 export function withoutChip(chips: readonly PageChip[], place: number): PageChip[] {
   return chips.filter((_, at) => at !== place);
 }

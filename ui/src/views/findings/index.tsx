@@ -14,7 +14,7 @@ import type { View, ViewProps } from "../view";
 import { LargestCosts, LargestTables } from "./costs";
 import { FindingDetails } from "./details";
 import { GoButton } from "./go";
-import { FindingTable, idOf } from "./table";
+import { FindingTable, FoldButton, type FoldProps, idOf } from "./table";
 import { RulesAsked } from "./unchecked";
 
 export const FINDINGS: View = {
@@ -107,22 +107,13 @@ function Answered({ answer, ...props }: ViewProps & { answer: FindingsAnswer }) 
   );
 }
 
-interface LeadDetailsProps {
-  finding: Finding;
-  isOpen: boolean;
-  onToggle: () => void;
-}
-
 /** Details of the costliest finding, unfolded until the reader folds them. */
-function LeadDetails({ finding, isOpen, onToggle }: LeadDetailsProps) {
+function LeadDetails({ finding, isOpen, onToggle }: FoldProps & { finding: Finding }) {
   return (
     <div class="finding finding-first">
-      <button type="button" class="finding-sentence" aria-expanded={isOpen} onClick={onToggle}>
-        <span class="finding-handle" aria-hidden="true">
-          {isOpen ? "▾" : "▸"}
-        </span>
-        <span>Why, and what to do</span>
-      </button>
+      <FoldButton isOpen={isOpen} onToggle={onToggle}>
+        Why, and what to do
+      </FoldButton>
       {isOpen && <FindingDetails finding={finding} />}
     </div>
   );

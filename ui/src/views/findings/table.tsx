@@ -1,5 +1,6 @@
 // Findings below each other: the sentence, its numbers, and what is known of it when it is unfolded.
 
+import type { ComponentChildren } from "preact";
 import { duration, exactDuration, exactMoment, moment, percent } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import type { Finding, Opening } from "../../wire";
@@ -60,13 +61,28 @@ export function FindingTable({ findings, opening, open, onToggle }: Props) {
   );
 }
 
-interface OneProps {
+export interface FoldProps {
+  isOpen: boolean;
+  onToggle: () => void;
+}
+
+/** A sentence that unfolds what is known of it. */
+export function FoldButton({ isOpen, onToggle, children }: FoldProps & { children: ComponentChildren }) {
+  return (
+    <button type="button" class="finding-sentence" aria-expanded={isOpen} onClick={onToggle}>
+      <span class="finding-handle" aria-hidden="true">
+        {isOpen ? "▾" : "▸"}
+      </span>
+      <span>{children}</span>
+    </button>
+  );
+}
+
+interface OneProps extends FoldProps {
   finding: Finding;
   opening: Opening;
   /** The largest cost: its bar is as wide as the column. */
   most: number;
-  isOpen: boolean;
-  onToggle: () => void;
 }
 
 function One({ finding, opening, most, isOpen, onToggle }: OneProps) {
@@ -76,17 +92,12 @@ function One({ finding, opening, most, isOpen, onToggle }: OneProps) {
     <tbody class={isOpen ? "finding is-open" : "finding"}>
       <tr>
         <th scope="rowgroup" colSpan={HEAD.length}>
-          <button type="button" class="finding-sentence" aria-expanded={isOpen} onClick={onToggle}>
-            <span class="finding-handle" aria-hidden="true">
-              {isOpen ? "▾" : "▸"}
-            </span>
-            <span>
-              {shown(finding.sentence)}
-              {finding.explained_by !== null && (
-                <span class="muted"> (explained by finding {finding.explained_by})</span>
-              )}
-            </span>
-          </button>
+          <FoldButton isOpen={isOpen} onToggle={onToggle}>
+            {shown(finding.sentence)}
+            {finding.explained_by !== null && (
+              <span class="muted"> (explained by finding {finding.explained_by})</span>
+            )}
+          </FoldButton>
         </th>
       </tr>
       <tr>

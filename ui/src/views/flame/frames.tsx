@@ -2,6 +2,7 @@
 
 import type { MenuEntry } from "../../components/menu";
 import { everyOf, moduleOf } from "../../lib/flame-merge";
+import { headOf } from "../../lib/frame-name";
 import { shown } from "../../lib/safe";
 import * as store from "../../state/store";
 import type { Chip } from "../../wire";
@@ -67,7 +68,8 @@ export function MergedChips({ merging }: { merging: ReturnType<typeof useMerged>
           title={`${shown(name)} is merged into its callers\nClick: show it again`}
           onClick={() => merging.remove(name)}
         >
-          <span>without {shown(name)}</span> <span aria-hidden="true">✕</span>
+          <span>without {shown(name.endsWith("!*") ? name.slice(0, -2) : name.slice(headOf(name)))}</span>{" "}
+          <span aria-hidden="true">✕</span>
         </button>
       ))}
     </>

@@ -54,7 +54,8 @@ export function FunctionLines({ trace, name }: { trace: number; name: string }) 
   if (lines.length === 0) return null;
   const all = lines.reduce((sum, { ns }) => sum + ns, 0);
   return (
-    <div class="function-lines">
+    // Its own scrolling is reached by keyboard.
+    <section class="function-lines" aria-label="Lines of the function" tabIndex={0}>
       <Table
         label="Source lines"
         columns={[
@@ -71,6 +72,6 @@ export function FunctionLines({ trace, name }: { trace: number; name: string }) 
         idOf={({ file, line }) => `${file}:${line}`}
         more={lines.length === MOST ? `The ${MOST} lines with most CPU time` : ""}
       />
-    </div>
+    </section>
   );
 }
