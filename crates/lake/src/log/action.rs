@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::layout::PART;
 use crate::unique::millis;
