@@ -228,13 +228,13 @@ impl Log {
         operation: &str,
         lines: Vec<Line>,
     ) -> Result<bool> {
-        self.commit_with(store, Line::of_commit(operation, None), lines)
+        self.commit_with(store, &Line::of_commit(operation, None), lines)
     }
 
     /// Adds a commit that names attempts whose rows are left out; `false` if another writer was faster.
     pub(crate) fn leave_out(&mut self, store: &Store, generations: &BTreeSet<i64>) -> Result<bool> {
         let info = Line::of_commit("LEAVE OUT", Some(generations));
-        self.commit_with(store, info, Vec::new())
+        self.commit_with(store, &info, Vec::new())
     }
 
     /// Returns `true` if a commit names this attempt as one whose rows are left out.
@@ -242,9 +242,9 @@ impl Log {
         self.left_out.contains(&generation)
     }
 
-    fn commit_with(&mut self, store: &Store, info: Line, lines: Vec<Line>) -> Result<bool> {
+    fn commit_with(&mut self, store: &Store, info: &Line, lines: Vec<Line>) -> Result<bool> {
         let mut text = String::new();
-        for line in std::iter::once(&info).chain(&lines) {
+        for line in std::iter::once(info).chain(&lines) {
             let line = serde_json::to_string(line);
             text.push_str(&line.map_err(|error| self.wrong(&format!("actions ({error})")))?);
             text.push('\n');
