@@ -186,7 +186,7 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
             .into_iter()
             .flat_map(clap::Command::get_subcommands);
         let inner: Vec<&str> = inner.map(clap::Command::get_name).collect();
-        return match similar(word, &inner).first() {
+        return match nearest(word, &inner) {
             Some(like) => with_tip(&text, &format!("do you mean '{like}'?")),
             None => text,
         };
@@ -244,8 +244,8 @@ fn unlike_option(error: &clap::Error) -> Option<&str> {
         return None;
     };
     let is_start = option.starts_with(given.as_str());
-    let bare = |name: &str| name.trim_start_matches('-').to_owned();
-    let is_like = is_start || nearest(&bare(given), &[&bare(option)]).is_some();
+    let bare = option.trim_start_matches('-');
+    let is_like = is_start || nearest(given.trim_start_matches('-'), &[bare]).is_some();
     (!is_like).then_some(option)
 }
 
