@@ -151,6 +151,12 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
     {
         return with_tip(&text, "etwkit record now records for that time and stops");
     }
+    if let Some(wrong) = unlike_option(error) {
+        return text.replace(
+            &format!("\n\n  tip: a similar argument exists: '{wrong}'"),
+            "",
+        );
+    }
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return text;
     };
@@ -183,6 +189,18 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
 /// word is already the name of a dump.
 fn similar_command(word: &str, is_of_dump: bool) -> Option<String> {
     let root = Cli::command();
+    // Other commands with commands of their own have no dumps.
+    if let Some(outer) = outer_command(&text).filter(|name| *name != "dump") {
+        let inner = root
+            .find_subcommand(outer)
+            .into_iter()
+            .flat_map(clap::Command::get_subcommands);
+        let inner: Vec<&str> = inner.map(clap::Command::get_name).collect();
+        return match nearest(word, &inner) {
+            Some(like) => with_tip(&text, &format!("do you mean '{like}'?")),
+            None => text,
+        };
+    }
     let dumps = root
         .find_subcommand("dump")
         .into_iter()
@@ -207,6 +225,28 @@ fn letters(word: &str) -> Vec<char> {
     let mut letters: Vec<char> = word.to_lowercase().chars().collect();
     letters.sort_unstable();
     letters
+}
+
+/// Returns the command whose usage an error shows, as in `Usage: etwkit lake [OPTIONS] <COMMAND>`.
+fn outer_command(text: &str) -> Option<&str> {
+    let (_, usage) = text.split_once("Usage: ")?;
+    let (words, _) = usage.split_once(" [OPTIONS]")?;
+    words.split_whitespace().nth(1)
+}
+
+/// Returns the option that the parser takes for the one that was meant, if their names have little in
+/// common: for the parser, `--process` is like `--force`.
+fn unlike_option(error: &clap::Error) -> Option<&str> {
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let Some(ContextValue::String(option)) = error.get(ContextKind::SuggestedArg) else {
+        return None;
+    };
+    let is_start = option.starts_with(given.as_str());
+    let bare = option.trim_start_matches('-');
+    let is_like = is_start || nearest(given.trim_start_matches('-'), &[bare]).is_some();
+    (!is_like).then_some(option)
 }
 
 /// Returns the text of a usage error with this tip above the usage.
@@ -633,10 +673,18 @@ mod tests {
                 "tip: a similar subcommand exists: 'cpu'\n",
             ),
             ("etwkit dump cpu --top ten a.etl", "expected a whole number"),
+            (
+                "etwkit dump cpu --proces bash a.etl",
+                "tip: a similar argument exists: '--process'\n",
+            ),
         ] {
             let text = text(line);
             assert!(text.contains(tip), "{text}");
         }
+        let inner = text("etwkit lake runs farm");
+        assert!(!inner.contains("'run'"), "{inner}");
+        let unlike = text("etwkit diagnose --process bash a.etl");
+        assert!(!unlike.contains("tip: "), "{unlike}");
     }
 
     #[test]

@@ -164,7 +164,7 @@ fn list_of_processes(inputs: &[&str]) -> Option<String> {
     let first = shell::quoted_pattern(inputs.first()?);
     let them = match inputs.len() {
         1 => "them",
-        _ => "those of the first",
+        _ => "the processes of the first",
     };
     Some(format!("`etwkit dump process {first}` lists {them}"))
 }
@@ -273,7 +273,7 @@ mod tests {
             ),
             (
                 &["a.etl", "b.etl"],
-                "; `etwkit dump process a.etl` lists those of the first",
+                "; `etwkit dump process a.etl` lists the processes of the first",
             ),
         ] {
             assert_eq!(

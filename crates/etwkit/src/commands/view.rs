@@ -66,8 +66,20 @@ fn shown(words: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
         words.iter().cloned().partition(|path| is_folder(path));
     let files = named(&others, Wanted::Answers, false)?;
     check_no_lake(folders.iter().chain(&files))?;
+    check_exist(&files)?;
     // The latest folder is shown first.
     Ok(folders.into_iter().rev().chain(files).collect())
+}
+
+/// Checks that files exist: the page would only show later that one is missing.
+fn check_exist(files: &[PathBuf]) -> anyhow::Result<()> {
+    for path in files {
+        if let Err(source) = std::fs::metadata(path) {
+            let path = path.clone();
+            return Err(etwkit_extract::Error::Open { path, source }.into());
+        }
+    }
+    Ok(())
 }
 
 /// Runs the rules as the page does: its numbers are the numbers of `etwkit diagnose`.

@@ -210,7 +210,7 @@ fn without_causes_it_says_so_and_few_runs_are_too_few() {
     let none = run(&["explain", "--process", "NoSuch.exe", all.to_str().unwrap()]);
     let said = none.out + &none.err;
     assert!(
-        said.contains("NoSuch.exe") && said.contains("` lists those of the first"),
+        said.contains("NoSuch.exe") && said.contains("` lists the processes of the first"),
         "{said}"
     );
     let (_, hint) = said.split_once("`etwkit ").unwrap();

@@ -76,6 +76,20 @@ fn a_folder_is_listed_by_the_page_even_if_it_is_empty() {
 }
 
 #[test]
+fn a_file_that_does_not_exist_is_refused_before_the_page_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("slow.etl"), "").unwrap();
+    let missing = folder.path().join("slwo.etl");
+    let answer = run(&["view", "--no-open", missing.to_str().unwrap()]);
+    assert_eq!((answer.exit, answer.out.as_str()), (Exit::Error, ""));
+    assert!(
+        answer.err.contains("cannot open ") && answer.err.contains("hint: did you mean "),
+        "{}",
+        answer.err
+    );
+}
+
+#[test]
 fn a_finding_that_is_not_there_is_refused_with_a_hint() {
     let folder = tempfile::tempdir().unwrap();
     let extract = extract(folder.path());

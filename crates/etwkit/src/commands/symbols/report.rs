@@ -274,6 +274,9 @@ fn search_lines(search: &SearchPath) -> Vec<String> {
         Store::Server(url) => url.clone(),
     };
     let line = |element: &Element| match element {
+        Element::Folder(folder) if !folder.exists() => {
+            format!("folder  {}: does not exist", folder.display())
+        }
         Element::Folder(folder) | Element::Beside(folder) => {
             format!("folder  {}", folder.display())
         }
@@ -342,4 +345,26 @@ pub(super) fn json(path: &Path, naming: &Naming, printer: &mut Printer<'_>) -> a
         printer.json(&line)?;
     }
     Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use etwkit_symbols::search_path::Defaults;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_that_does_not_exist_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("symbols");
+        let texts = [folder.path(), &missing].map(|path| path.to_str().unwrap());
+        let search = SearchPath::parse(texts, &Defaults::default());
+        assert_eq!(
+            search_lines(&search),
+            [
+                format!("folder  {}", texts[0]),
+                format!("folder  {}: does not exist", texts[1])
+            ]
+        );
+    }
 }
