@@ -9,6 +9,7 @@ import { Failed } from "../../components/failed";
 import { duration, range as rangeWords } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { isSame, span } from "../../lib/scale";
+import { quoted } from "../../lib/shell";
 import { failureOf, useAnswer } from "../../state/answer";
 import { COMPARE_ID, partText } from "../../state/compare";
 import { fieldTitle } from "../../state/selection";
@@ -266,13 +267,6 @@ function DiffSentence({ a, b }: { a: Side; b: Side }) {
       <Button text="All tables of diff" class="link" onClick={() => store.openQuestion("diff", { range })} />
     </p>
   );
-}
-
-/** A path as one word of a command line. Double quotes work in every shell, but not around all characters. */
-function quoted(path: string): string {
-  if (/^[\w./:@+,-]+$/.test(path)) return path;
-  if (/["$`%!]|\\\\|\\$/.test(path)) return `'${path.replaceAll("'", "'\\''")}'`;
-  return `"${path}"`;
 }
 
 /** The command line that has everything about two traces; the page asks one trace at a time. */
