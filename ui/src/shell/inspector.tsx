@@ -100,6 +100,16 @@ function LaneFacts() {
   );
 }
 
+/** What can be done from a state, with the key of each. */
+const ACTS: [string, string, (at: Slice) => unknown][] = [
+  ["‹ Previous", "Previous state ([)", () => moment.stepInLane(-1)],
+  ["Next ›", "Next state (])", () => moment.stepInLane(1)],
+  ["Select it", "Select the time of this state", (at) => store.goToRange(at.range)],
+  ["Wait chain", "The thread that ended the wait, and the chain to the root (C)", openChain],
+  ["Critical path", "Time of this thread as a lane: its work and its waits (P)", pathOfFocus],
+  ["Flame chart", "Stacks of this thread over time, frame by frame (O)", chartOfFocus],
+];
+
 function SliceFacts({ at }: { at: Slice }) {
   const thread = shown(at.thread);
   const process = shown(at.process);
@@ -129,24 +139,9 @@ function SliceFacts({ at }: { at: Slice }) {
       </dl>
       {at.readying_thread_key !== null && <Readying at={at} />}
       <div class="inspector-actions">
-        <Button text="‹ Previous" title="Previous state ([)" onClick={() => moment.stepInLane(-1)} />
-        <Button text="Next ›" title="Next state (])" onClick={() => moment.stepInLane(1)} />
-        <Button text="Select it" onClick={() => store.goToRange(at.range)} />
-        <Button
-          text="Wait chain"
-          title="The thread that ended the wait, and the chain to the root (C)"
-          onClick={openChain}
-        />
-        <Button
-          text="Critical path"
-          title="Time of this thread as a lane: its work and its waits (P)"
-          onClick={pathOfFocus}
-        />
-        <Button
-          text="Flame chart"
-          title="Stacks of this thread over time, frame by frame (O)"
-          onClick={chartOfFocus}
-        />
+        {ACTS.map(([text, title, act]) => (
+          <Button key={text} text={text} title={title} onClick={() => act(at)} />
+        ))}
       </div>
       {at.state === "running" && <Woke at={at} />}
       {at.state === "running" && <WhatRan at={at} />}

@@ -12,6 +12,7 @@ import {
 import { withSpaces } from "../../lib/columns";
 import { counted } from "../../lib/format";
 import { shown } from "../../lib/safe";
+import { quoted } from "../../lib/shell";
 import { useArranged } from "../../state/arranged";
 import { copyText } from "../../state/page";
 import { type Asked, askedByLine } from "../../state/spot";
@@ -131,10 +132,9 @@ const isCommand = (text: string) => text.startsWith("etwkit ");
 
 /** Commands of an answer name the extract, whose path no reader typed: here they name the trace. */
 export function withTrace(table: AnswerTable, path: string): AnswerTable {
-  const quoted = /^[\w./\\:-]+$/.test(path) ? path : `"${path}"`;
   const named = (cell: Cell): Cell =>
     typeof cell === "string" && isCommand(cell) && path !== ""
-      ? cell.replace(/('[^']*\.etwx'|"[^"]*\.etwx"|\S+\.etwx)$/, () => quoted)
+      ? cell.replace(/('[^']*\.etwx'|"[^"]*\.etwx"|\S+\.etwx)$/, () => quoted(path))
       : cell;
   return { ...table, rows: table.rows.map((row) => row.map(named)) };
 }
