@@ -8,12 +8,13 @@ use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
 use etwkit_question::sql::{
-    PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, quoted, stack_condition,
-    text_condition, time_condition,
+    PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, stack_condition, text_condition,
+    time_condition,
 };
 use etwkit_question::{
     Answer, Column, Example, Form, Question, Ranked, Value, View, group, option,
 };
+use etwkit_sql::literal::quoted;
 
 declare! {
     /// Options of `dump events`.

@@ -6,10 +6,11 @@ use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
 use etwkit_question::sql::{
-    PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, overlap_condition, quoted,
+    PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, overlap_condition,
     range_condition, stack_text,
 };
 use etwkit_question::{Column, Example, Form, Question, Ranked, View, frames, group, option};
+use etwkit_sql::literal::quoted;
 
 declare! {
     /// Orders of sums and of single delays.

@@ -6,10 +6,11 @@ use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
 use etwkit_question::sql::{
-    PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, quoted, stack_condition, stack_text,
+    PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, stack_condition, stack_text,
     thread_columns, time_condition,
 };
 use etwkit_question::{Column, Example, Form, Question, Ranked, View, frames, group, option};
+use etwkit_sql::literal::quoted;
 
 declare! {
     /// Options of `dump user-lock`.

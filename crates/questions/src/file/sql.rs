@@ -4,9 +4,9 @@ use super::FileRequest;
 use etwkit_question::path::folder_sql;
 use etwkit_question::range::Range;
 use etwkit_question::sql::{
-    EXECUTABLE_TEXT, EXECUTABLES, ends, filtered, process_columns, quoted, range_condition,
-    text_condition,
+    EXECUTABLE_TEXT, EXECUTABLES, ends, filtered, process_columns, range_condition, text_condition,
 };
+use etwkit_sql::literal::quoted;
 
 /// Returns sums in a range of the trace, like `file_file`. An operation counts if any part of it is
 /// in the range; its duration is clipped. An operation without a start counts at its end, without

@@ -3,9 +3,10 @@
 use super::{GdiUserBy, GdiUserRequest, GdiUserSort};
 use crate::object_ref::NEVER_NS;
 use etwkit_question::sql::{
-    PROCESS_COLUMNS, filtered, quoted, range_condition, stack_condition, stack_text,
-    text_condition, time_condition,
+    PROCESS_COLUMNS, filtered, range_condition, stack_condition, stack_text, text_condition,
+    time_condition,
 };
+use etwkit_sql::literal::quoted;
 
 /// Name of the type of a row named `o`, or its number if it has no name.
 const TYPE: &str = "coalesce(o.type_name, CAST(o.type_id AS VARCHAR))";

@@ -2,9 +2,10 @@
 
 use super::{MiniFilterBy, MiniFilterRequest};
 use etwkit_question::sql::{
-    PROCESS_COLUMNS, filtered, known_condition, process_columns, quoted, stack_condition,
-    stack_text, text_condition, time_condition,
+    PROCESS_COLUMNS, filtered, known_condition, process_columns, stack_condition, stack_text,
+    text_condition, time_condition,
 };
+use etwkit_sql::literal::quoted;
 
 impl MiniFilterRequest {
     /// Returns conditions on single calls, which sums cannot answer.

@@ -2,9 +2,10 @@
 
 use super::{NEVER_NS, ObjectRequest, ObjectSort};
 use etwkit_question::sql::{
-    PROCESS_COLUMNS, filtered, process_columns, quoted, range_condition, stack_condition,
-    text_condition, time_condition,
+    PROCESS_COLUMNS, filtered, process_columns, range_condition, stack_condition, text_condition,
+    time_condition,
 };
+use etwkit_sql::literal::quoted;
 
 /// Every event of objects and mapped files. `step` is its change of the number of open handles.
 ///

@@ -2,9 +2,10 @@
 
 use super::{PoolBy, PoolRequest, is_by_tag};
 use etwkit_question::sql::{
-    NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, filtered, process_columns, quoted, stack_condition,
-    stack_text, text_condition, time_condition,
+    NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, filtered, process_columns, stack_condition, stack_text,
+    text_condition, time_condition,
 };
+use etwkit_sql::literal::quoted;
 
 /// Blocks with the thread that allocated them; blocks from before the trace have the thread that
 /// freed them.

@@ -9,9 +9,10 @@ use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
 use etwkit_question::sql::{
-    PROCESS_COLUMNS, ProcessQuery, filtered, quoted, range_condition, time_condition,
+    PROCESS_COLUMNS, ProcessQuery, filtered, range_condition, time_condition,
 };
 use etwkit_question::{Column, Example, Form, Question, Ranked, View, group, option};
+use etwkit_sql::literal::quoted;
 
 declare! {
     /// Grouping of the rows.

@@ -2,9 +2,8 @@
 //! connections.
 
 use super::{TcpGroup, TcpRequest};
-use etwkit_question::sql::{
-    filtered, process_columns_from, quoted, range_condition, text_condition,
-};
+use etwkit_question::sql::{filtered, process_columns_from, range_condition, text_condition};
+use etwkit_sql::literal::quoted;
 
 /// Returns an end of a connection as text, IPv6 in brackets. Without an address it is `?`.
 pub(super) fn end(side: &str) -> String {
