@@ -178,7 +178,11 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
             _ => text,
         };
     }
-    let like = similar_command(word, text.contains(" dump [OPTIONS]"));
+    let like = match outer_command(&text) {
+        // Other commands with commands of their own have no dumps.
+        Some(outer) if outer != "dump" => similar_inner_command(word, outer),
+        outer => similar_command(word, outer.is_some()),
+    };
     match like {
         Some(like) => with_tip(&text, &format!("do you mean '{like}'?")),
         None => text,
@@ -189,18 +193,6 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
 /// word is already the name of a dump.
 fn similar_command(word: &str, is_of_dump: bool) -> Option<String> {
     let root = Cli::command();
-    // Other commands with commands of their own have no dumps.
-    if let Some(outer) = outer_command(&text).filter(|name| *name != "dump") {
-        let inner = root
-            .find_subcommand(outer)
-            .into_iter()
-            .flat_map(clap::Command::get_subcommands);
-        let inner: Vec<&str> = inner.map(clap::Command::get_name).collect();
-        return match nearest(word, &inner) {
-            Some(like) => with_tip(&text, &format!("do you mean '{like}'?")),
-            None => text,
-        };
-    }
     let dumps = root
         .find_subcommand("dump")
         .into_iter()
@@ -219,6 +211,14 @@ fn similar_command(word: &str, is_of_dump: bool) -> Option<String> {
     } else {
         like
     })
+}
+
+/// Returns the command of an outer command with a name like this word.
+fn similar_inner_command(word: &str, outer: &str) -> Option<String> {
+    let root = Cli::command();
+    let inner = root.find_subcommand(outer)?.get_subcommands();
+    let inner: Vec<&str> = inner.map(clap::Command::get_name).collect();
+    nearest(word, &inner).map(str::to_owned)
 }
 
 fn letters(word: &str) -> Vec<char> {
