@@ -25,22 +25,38 @@
 -- param max_fetch_ms: float = 20 – after a long message the next ones are fetched in less time than this
 -- param max_helpers: int = 5 – threads that wait for each other between the window and the process that is named
 -- param max_callers: int = 4 – calls between functions that are blamed for several hangs: farther apart they are different work
-WITH RECURSIVE pumps AS (
+WITH RECURSIVE innermost AS ( -- without names, user32.dll itself fetches or waits for messages, and is in no work that it called
+  SELECT s.stack_id, first_value(lower(m.name) ORDER BY f.depth) AS module
+  FROM (
+    SELECT stack_id FROM cpu_sample WHERE stack_contains(stack_id, 'user32.dll+*')
+    UNION
+    SELECT stack_id FROM context_switch WHERE wait_ns > 0 AND stack_contains(stack_id, 'user32.dll+*')) s
+  JOIN stack_frame f ON f.stack_id = s.stack_id
+  JOIN frame r ON r.frame_id = f.frame_id
+  JOIN module m ON m.module_id = r.module_id
+  WHERE m.process_key IS NOT NULL AND lower(m.name) NOT IN (
+    'ntdll.dll', 'kernelbase.dll', 'kernel32.dll', 'win32u.dll', 'wow64.dll', 'wow64win.dll', 'wow64cpu.dll')
+  GROUP BY s.stack_id
+), pumps AS (
   SELECT thread_key, process_key, in_ns, last_out_ns, is_nameless
   FROM (
-    SELECT *, is_user_request AND NOT is_look AS is_nameless,
+    SELECT *, NOT is_look AS is_nameless,
+      max(CASE WHEN is_user_request THEN 1 ELSE 0 END) OVER (PARTITION BY thread_key) AS has_requests,
       max(CASE WHEN is_user_request AND NOT is_look AND is_in_com THEN 1 ELSE 0 END) OVER (PARTITION BY thread_key) AS serves_com
     FROM (
-      SELECT thread_key, process_key, in_ns, last_out_ns,
-        stack_contains(stack_id, 'user32.dll!*GetMessage*;user32.dll!*PeekMessage*;user32.dll!*MsgWait*;user32.dll!*WaitMessage*;win32k*!*GetMessage*;win32k*!*PeekMessage*;win32k*!*RealSleepThread*')
+      SELECT c.thread_key, c.process_key, c.in_ns, c.last_out_ns,
+        stack_contains(c.stack_id, 'user32.dll!*GetMessage*;user32.dll!*PeekMessage*;user32.dll!*MsgWait*;user32.dll!*WaitMessage*;win32k*!*GetMessage*;win32k*!*PeekMessage*;win32k*!*RealSleepThread*')
         -- While COM waits it serves its own windows and no input: that is no look for messages, and proves no window.
-        AND NOT stack_contains(stack_id, '*!CCliModalLoop*;*!CoWaitForMultiple*') AS is_look,
-        -- A wait for the window manager is a look for messages, too, where user32.dll has no names of functions.
-        wait_reason = 13 AND stack_contains(stack_id, 'user32.dll+*') AS is_user_request,
-        stack_contains(stack_id, 'combase.dll+*;ole32.dll+*') AS is_in_com
-      FROM context_switch WHERE in_ns IS NOT NULL AND wait_ns > 0)
-    WHERE is_look OR is_user_request)
-  WHERE NOT is_nameless OR serves_com = 0
+        AND NOT stack_contains(c.stack_id, '*!CCliModalLoop*;*!CoWaitForMultiple*') AS is_look,
+        -- A wait for the window manager is also a look for messages where user32.dll has no names of functions.
+        c.wait_reason = 13 AND stack_contains(c.stack_id, 'user32.dll+*') AS is_user_request,
+        -- So is a wait of user32.dll for messages and other objects, of a thread that also waits for the window manager.
+        i.module = 'user32.dll' AND NOT stack_contains(c.stack_id, 'combase.dll*;ole32.dll*') AS is_own_wait,
+        stack_contains(c.stack_id, 'combase.dll+*;ole32.dll+*') AS is_in_com
+      FROM context_switch c LEFT JOIN innermost i ON i.stack_id = c.stack_id
+      WHERE c.in_ns IS NOT NULL AND c.wait_ns > 0)
+    WHERE is_look OR is_user_request OR is_own_wait)
+  WHERE is_look OR has_requests = 1 AND serves_com = 0
 ), ends AS ( -- after its last wait for messages a thread goes on until it is switched out for good
   SELECT thread_key, max(out_ns) AS out_ns FROM context_switch GROUP BY thread_key
 ), pauses AS (
@@ -62,14 +78,6 @@ WITH RECURSIVE pumps AS (
   SELECT d.*, true AS is_reported FROM delayed d
   WHERE d.to_ns - d.from_ns >= $min_single_ms * 1000000 AND NOT EXISTS (
     SELECT 1 FROM long l WHERE l.thread_key = d.thread_key AND l.from_ns < d.to_ns AND l.to_ns > d.from_ns)
-), innermost AS ( -- without names, samples in user32.dll itself and not in what it called count as fetches
-  SELECT s.stack_id, first_value(lower(m.name) ORDER BY f.depth) AS module
-  FROM (SELECT DISTINCT stack_id FROM cpu_sample WHERE stack_contains(stack_id, 'user32.dll+*')) s
-  JOIN stack_frame f ON f.stack_id = s.stack_id
-  JOIN frame r ON r.frame_id = f.frame_id
-  JOIN module m ON m.module_id = r.module_id
-  WHERE m.process_key IS NOT NULL AND lower(m.name) NOT IN ('ntdll.dll', 'win32u.dll', 'wow64.dll', 'wow64win.dll', 'wow64cpu.dll')
-  GROUP BY s.stack_id
 ), fetches AS ( -- samples in which the thread fetched messages without having to wait for one
   SELECT g.*, s.ts_ns AS fetch_ns
   FROM uncut g JOIN cpu_sample s ON s.thread_key = g.thread_key AND s.ts_ns > g.from_ns AND s.ts_ns < g.to_ns

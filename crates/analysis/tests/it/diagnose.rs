@@ -1351,15 +1351,20 @@ fn a_window_that_waits_is_seen_without_names_of_functions() {
     let looks = ["user32.dll+get", "a.exe+loop"];
     // A thread that serves calls of COM may have no window.
     let serves = ["user32.dll+wait", "combase.dll+call", "a.exe+loop"];
-    let of_message = ["a.exe+ask", "user32.dll+dispatch", "a.exe+loop"];
-    let of_others = ["a.exe+ask", "a.exe+idle", "a.exe+loop"];
+    let of_message = &["a.exe+ask", "user32.dll+dispatch", "a.exe+loop"][..];
+    let of_others = &["a.exe+ask", "a.exe+idle", "a.exe+loop"][..];
+    // A wait for messages and other objects is not one for the window manager alone.
+    let for_messages = &["kernelbase.dll+wait", "user32.dll+wait", "a.exe+loop"][..];
+    let in_com = [&["user32.dll+wait", "combase.dll+call"][..], of_message].concat();
     for (fetches, works, cost) in [
         (&looks[..], of_message, Some(600 * MS)),
+        (&looks[..], &in_com[..], Some(600 * MS)),
         (&looks[..], of_others, None),
+        (&looks[..], for_messages, None),
         (&serves[..], of_message, None),
     ] {
         let mut machine = nameless_window(fetches);
-        let stack = machine.stack(&works);
+        let stack = machine.stack(works);
         let wait = off(1, 150 * MS).readied(699 * MS, 2);
         machine.add(wait.ran(699 * MS, 700 * MS).in_stack(stack));
         let state = cost.map_or("not checked", |_| "found");
