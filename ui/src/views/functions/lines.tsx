@@ -17,13 +17,16 @@ export interface SourceLineOf {
   file: string;
   line: number;
   ns: number;
+  /** Time of all lines of the function, also of those that are not listed. */
+  all_ns: number;
   samples: number;
 }
 
 /** The statement of the lines of a function, `module!method`, in the samples of another statement. */
 export function lineSql(samples: string, name: string): string {
   const text = `'${name.replaceAll("'", "''")}'`;
-  return `SELECT f.source_file, f.line, sum(q.weight_ns) AS ns, count(*) AS samples
+  return `SELECT f.source_file, f.line, sum(q.weight_ns) AS ns, sum(sum(q.weight_ns)) OVER () AS all_ns,
+  count(*) AS samples
 FROM (${withoutLimit(samples)}) q
 JOIN stack s ON s.stack_id = q.stack_id
 JOIN frame f ON f.frame_id = s.frame_id
@@ -44,6 +47,7 @@ async function askLines(
     file: String(row["source_file"] ?? "?"),
     line: Number(row["line"]),
     ns: Number(row["ns"]),
+    all_ns: Number(row["all_ns"]),
     samples: Number(row["samples"]),
   }));
 }
@@ -52,7 +56,6 @@ async function askLines(
 export function FunctionLines({ trace, name }: { trace: number; name: string }) {
   const lines = useAnswer(askLines, { trace, name, selection: store.selection.value }).data ?? [];
   if (lines.length === 0) return null;
-  const all = lines.reduce((sum, { ns }) => sum + ns, 0);
   return (
     // Its own scrolling is reached by keyboard.
     <section class="function-lines" aria-label="Lines of the function" tabIndex={0}>
@@ -65,7 +68,11 @@ export function FunctionLines({ trace, name }: { trace: number; name: string }) 
             cell: ({ file, line }) => `${shown(file.replace(/^.*[\\/]/, ""))}:${line}`,
             tip: ({ file }) => shown(file),
           },
-          { title: "Exclusive", is: "number", cell: ({ ns }) => `${duration(ns)} (${percent(ns / all)})` },
+          {
+            title: "Exclusive",
+            is: "number",
+            cell: ({ ns, all_ns }) => `${duration(ns)} (${percent(ns / all_ns)})`,
+          },
           { title: "Samples", is: "number", cell: ({ samples }) => count(samples) },
         ]}
         rows={lines}

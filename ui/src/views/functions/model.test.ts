@@ -110,4 +110,9 @@ test("source lines are asked of the samples that are selected, and a name is tex
   const sql = lineSql("SELECT t.stack_id FROM cpu_sample t WHERE t.ts_ns < 5 LIMIT 1 OFFSET 0", "a.dll!it's");
   assert.match(sql, /FROM \(SELECT t\.stack_id FROM cpu_sample t WHERE t\.ts_ns < 5\) q/);
   assert.match(sql, /= 'a\.dll!it''s'/);
+  assert.match(
+    sql,
+    /sum\(sum\(q\.weight_ns\)\) OVER \(\) AS all_ns/,
+    "shares are of all lines, not of those listed",
+  );
 });
