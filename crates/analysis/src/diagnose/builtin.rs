@@ -127,4 +127,17 @@ mod tests {
             );
         }
     }
+
+    #[test]
+    fn causes_of_a_rule_are_rules_whose_pieces_can_be_compared() {
+        for rule in rules().iter().filter(|rule| rule.has_causes()) {
+            assert!(rule.pieces().is_some(), "{}", rule.name);
+            for cause in &rule.symptom_of {
+                let cause = rules().iter().find(|other| other.name == *cause);
+                let cause = cause.unwrap_or_else(|| panic!("{}: no such rule", rule.name));
+                assert!(cause.pieces().is_some(), "{}", cause.name);
+                assert_ne!(cause.name, rule.name);
+            }
+        }
+    }
 }
