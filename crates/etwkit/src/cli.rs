@@ -178,21 +178,26 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
             _ => text,
         };
     }
-    let like = match outer_command(&text) {
-        // Other commands with commands of their own have no dumps.
-        Some(outer) if outer != "dump" => similar_inner_command(word, outer),
-        outer => similar_command(word, outer.is_some()),
-    };
-    match like {
+    match similar_command(word, outer_command(&text)) {
         Some(like) => with_tip(&text, &format!("do you mean '{like}'?")),
         None => text,
     }
 }
 
-/// Returns the command or dump with a name like this word. A dump has `dump` before it, unless the
-/// word is already the name of a dump.
-fn similar_command(word: &str, is_of_dump: bool) -> Option<String> {
+/// Returns the command with a name like this word, among those of a command or of the program. A
+/// dump has `dump` before it, unless only dumps were meant.
+fn similar_command(word: &str, outer: Option<&str>) -> Option<String> {
     let root = Cli::command();
+    let is_of_dump = outer == Some("dump");
+    // Other commands with commands of their own have no dumps.
+    if let Some(outer) = outer.filter(|_| !is_of_dump) {
+        let inner = root
+            .find_subcommand(outer)
+            .into_iter()
+            .flat_map(clap::Command::get_subcommands);
+        let inner: Vec<&str> = inner.map(clap::Command::get_name).collect();
+        return nearest(word, &inner).map(str::to_owned);
+    }
     let dumps = root
         .find_subcommand("dump")
         .into_iter()
@@ -211,14 +216,6 @@ fn similar_command(word: &str, is_of_dump: bool) -> Option<String> {
     } else {
         like
     })
-}
-
-/// Returns the command of an outer command with a name like this word.
-fn similar_inner_command(word: &str, outer: &str) -> Option<String> {
-    let root = Cli::command();
-    let inner = root.find_subcommand(outer)?.get_subcommands();
-    let inner: Vec<&str> = inner.map(clap::Command::get_name).collect();
-    nearest(word, &inner).map(str::to_owned)
 }
 
 fn letters(word: &str) -> Vec<char> {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { waiting } from "../lib/later";
 import { Journal } from "./history";
 
 /** A browser's history in memory. */
@@ -76,4 +77,14 @@ test("changes without a kind are no step", () => {
   journal.flush();
   assert.equal(browser.entries.length, 1);
   assert.equal(browser.entries[0]?.url, "first");
+});
+
+test("a step through the history is waited for until the browser has arrived", () => {
+  const browser = { state: { etwkit: 1 }, pushState() {}, replaceState() {}, go() {} };
+  const journal = new Journal(browser);
+  const before = waiting.peek();
+  journal.undo();
+  assert.equal(waiting.peek(), before + 1);
+  journal.arrived({ etwkit: 0 });
+  assert.equal(waiting.peek(), before);
 });

@@ -1,6 +1,6 @@
 // Undo and redo are the browser's own back and forward: one history, one way through it.
 
-import { later } from "../lib/later";
+import { later, pending } from "../lib/later";
 
 /** Changes of one kind within this time are one step, so that a pan is undone as a whole. */
 const ONE_STEP_MS = 700;
@@ -34,6 +34,8 @@ export class Journal {
   /** What waits to be written. */
   private waiting: { address: string; more: unknown } | null = null;
   private callOff: (() => void) | null = null;
+  /** Ends a step through the history, at which the browser arrives later. */
+  private endStep = () => {};
 
   constructor(
     private readonly browser: Pick<History, "state" | "pushState" | "replaceState" | "go">,
@@ -92,16 +94,23 @@ export class Journal {
 
   undo(): void {
     this.flush();
-    if (this.canUndo) this.browser.go(-1);
+    if (this.canUndo) this.go(-1);
   }
 
   redo(): void {
     this.flush();
-    if (this.canRedo) this.browser.go(1);
+    if (this.canRedo) this.go(1);
+  }
+
+  private go(step: number): void {
+    this.endStep();
+    this.endStep = pending();
+    this.browser.go(step);
   }
 
   /** The browser has gone to another place of the history. */
   arrived(state: unknown): void {
+    this.endStep();
     this.waiting = null;
     this.forgetTimer();
     this.place = placeOf(state) ?? 0;

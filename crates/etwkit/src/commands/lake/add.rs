@@ -1,6 +1,6 @@
 //! `etwkit lake add`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use etwkit_base::digits::counted;
@@ -88,11 +88,21 @@ fn opened(paths: &[PathBuf], printer: &mut Printer<'_>) -> Vec<(String, Extract)
             .engine
             .extract(&context.asking, path, printer.notes());
         match extract.with_context(|| path.display().to_string()) {
-            Ok(extract) => all.push((stem_of(path), extract)),
+            Ok(extract) => all.push((run_name(path), extract)),
             Err(error) => printer.failed(error),
         }
     }
     all
+}
+
+/// Returns the name of the run of an extract, as in the table `extract`: the whole path where that has
+/// no name, as `.` in the folder of an extract.
+fn run_name(path: &Path) -> String {
+    let stem = stem_of(path);
+    if stem.is_empty() {
+        return path.display().to_string();
+    }
+    stem
 }
 
 /// Adds extracts together. If that fails, each is added alone, so that a damaged one keeps back no
@@ -112,6 +122,23 @@ fn add(lake: &Lake, extracts: &[(String, Extract)], all: &mut Added, printer: &m
         match added.with_context(|| one.1.path().display().to_string()) {
             Ok(added) => take(added),
             Err(error) => printer.failed(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_run_has_a_name() {
+        for (path, name) in [
+            ("runs/slow.etwx", "slow"),
+            ("slow.etwx/.", "slow"),
+            (".", "."),
+            ("..", ".."),
+        ] {
+            assert_eq!(run_name(Path::new(path)), name);
         }
     }
 }
