@@ -31,7 +31,8 @@ pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer>
     let mut joins = String::new();
     for (number, column) in shown.iter().enumerate() {
         let (value, join) = column.label(&column.group(), number);
-        values.push(format!("{value} AS \"{}\"", column.name));
+        // Without quotes, so that each shell takes the statement between double ones.
+        values.push(format!("{value} AS {}", column.name));
         joins.push_str(&join);
     }
     // With a join of its own, since rows may be sorted by a column that is not shown.

@@ -241,4 +241,13 @@ mod tests {
         assert!(table("process; DROP").is_err());
         assert!(column(table("cpu_sample").unwrap(), "ts_ns; --").is_err());
     }
+
+    #[test]
+    fn names_of_columns_need_no_quotes_in_sql() {
+        let is_plain = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '_');
+        for column in etwkit_sql::tables().flat_map(columns) {
+            let name = column.name;
+            assert!(name.chars().all(is_plain), "{name}");
+        }
+    }
 }

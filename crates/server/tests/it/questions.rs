@@ -140,6 +140,12 @@ fn rows_come_with_names_and_in_order() {
         rows.iter()
             .any(|row| row[1].as_str().is_some_and(|name| name.ends_with(')')))
     );
+    // In double quotes, which cmd, PowerShell and sh read.
+    let command = answer["source"]["command"].as_str().unwrap();
+    assert!(
+        command.contains(r#" "SELECT "#) && command.ends_with(r#" LIMIT 20 OFFSET 1""#),
+        "{command}"
+    );
     for (name, value) in [
         ("table", json!("x; DROP")),
         ("columns", json!(["ts_ns\" FROM process --"])),
