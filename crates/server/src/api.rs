@@ -1,5 +1,6 @@
 //! Handling of requests: JSON is read, a thread answers, JSON is written.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -50,7 +51,7 @@ impl Call<'_> {
     /// Returns the source of an answer that comes from one statement.
     pub(crate) fn of_sql(&self, ready: &Ready, sql: String, rows_read: u64) -> Source {
         let path = ready.named.display().to_string();
-        let command = format!("etwkit {}", shell::joined(["sql", &path, &sql]));
+        let command = shell::joined(["etwkit", "sql", &path, &on_one_line(&sql)]);
         Source {
             sql,
             command,
@@ -191,5 +192,40 @@ pub(crate) fn json(answer: &impl Serialize) -> Response {
     match serde_json::to_vec(answer) {
         Ok(bytes) => ([(header::CONTENT_TYPE, "application/json")], bytes).into_response(),
         Err(error) => Problem::internal(error.to_string()).into_response(),
+    }
+}
+
+/// Returns a statement on one line, since `cmd` takes no other as a word. One with a comment or a text of
+/// several lines stays as it is, or it would be another statement.
+fn on_one_line(sql: &str) -> Cow<'_, str> {
+    let mut is_in_text = false;
+    let has_long_text = sql.chars().any(|letter| {
+        is_in_text ^= letter == '\'';
+        is_in_text && letter == '\n'
+    });
+    if has_long_text || sql.contains("--") || sql.contains("/*") {
+        return Cow::Borrowed(sql);
+    }
+    let lines: Vec<&str> = sql.lines().map(str::trim).collect();
+    Cow::Owned(lines.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_is_on_one_line_if_it_stays_the_same() {
+        assert_eq!(
+            on_one_line("SELECT 'it''s  1'\n  FROM (\n  t)"),
+            "SELECT 'it''s  1' FROM ( t)"
+        );
+        for sql in [
+            "SELECT 1 -- one\nFROM t",
+            "SELECT /* one\n*/ 1",
+            "SELECT 'a\nb'\nFROM t",
+        ] {
+            assert_eq!(on_one_line(sql), sql);
+        }
     }
 }
