@@ -52,8 +52,12 @@ fn with_next(word: &str) -> impl Iterator<Item = (char, Option<char>)> {
 /// Returns `true` if a shell gives this character a meaning between double quotes.
 fn is_read(letter: char, next: Option<char>) -> bool {
     match letter {
-        // `sh` takes two backslashes as one, and the last one would take the closing quote along.
-        '\\' => matches!(next, None | Some('\\' | '"' | '$' | '`')),
+        // `sh` takes two backslashes as one, and the last one would take the closing quote along. On
+        // Windows two are the start of a path on a server, which `cmd` and PowerShell leave alone.
+        '\\' => match next {
+            Some('\\') => !IS_BACKSLASH_PLAIN,
+            next => matches!(next, None | Some('"' | '$' | '`')),
+        },
         // PowerShell reads the double quotes of printed text as those of a keyboard.
         '\u{201C}' | '\u{201D}' | '\u{201E}' => true,
         letter => "\"$`%!".contains(letter) || letter.is_control(),
@@ -182,6 +186,11 @@ mod tests {
 
     #[test]
     fn a_pattern_has_no_meaning_for_any_shell() {
+        let server = if IS_BACKSLASH_PLAIN {
+            r#""\\server\share?""#
+        } else {
+            r#""?\server\share?""#
+        };
         for (pattern, expected) in [
             ("", r#""""#),
             ("12", "12"),
@@ -189,7 +198,7 @@ mod tests {
             ("a b;c*", r#""a b;c*""#),
             ("ntdll.dll!Nt*", r#""ntdll.dll?Nt*""#),
             (r"C:\a\b", r#""C:\a\b""#),
-            (r"\\server\share\", r#""?\server\share?""#),
+            (r"\\server\share\", server),
             (
                 "$(reboot) `x` %PATH% \"y\" it's",
                 r#""?(reboot) ?x? ?PATH? ?y? it's""#,

@@ -9,6 +9,7 @@ test("words get the quotes that every shell reads", () => {
     ["my trace.etl", '"my trace.etl"'],
     ["it's.etl", `"it's.etl"`],
     ["C:\\traces\\a.etl", '"C:\\traces\\a.etl"'],
+    ["\\\\server\\share\\a.etl", '"\\\\server\\share\\a.etl"'],
     ["@list.txt", '"@list.txt"'],
     ["50% a.etl", '"50% a.etl"'],
     ["$x.etl", "'$x.etl'"],

@@ -4,6 +4,9 @@
  */
 export function quoted(word: string): string {
   if (/^[\p{L}\p{N}_=./:,+%-][\p{L}\p{N}_=./:,+%@-]*$/u.test(word)) return word;
-  if (/["$`!\u201C\u201D\u201E\p{Cc}]|\\(?:["$`\\]|$)/u.test(word)) return `'${word.replaceAll("'", "'\\''")}'`;
+  // A path on a server is one of Windows, where shells leave two backslashes alone.
+  const rest = word.startsWith("\\\\") ? word.slice(2) : word;
+  if (/["$`!\u201C\u201D\u201E\p{Cc}]|\\(?:["$`\\]|$)/u.test(rest))
+    return `'${word.replaceAll("'", "'\\''")}'`;
   return `"${word}"`;
 }
