@@ -6,6 +6,7 @@ mod pages;
 mod place;
 mod schema;
 mod slice;
+mod thrift;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -10,6 +10,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 
 use super::slice::Slice;
+use super::thrift::{Thrift, kind};
 
 /// Maximum bytes of an uncompressed page. Writers check the size of a page every thousand rows, and
 /// a row can hold the payload of an event, 64 KiB, as a text of twice that size.
@@ -27,9 +28,6 @@ const MAX_HEADER: usize = 1 << 20;
 
 /// Bytes that are enough for nearly all headers.
 const USUAL_HEADER: usize = 256;
-
-/// Maximum nesting of structures.
-const MAX_DEPTH: u32 = 8;
 
 /// Checks the headers of all pages. Returns the largest number of values that a column of each row
 /// group claims, summed up over the groups.
@@ -158,14 +156,14 @@ fn parse(bytes: &[u8]) -> Option<PageHeader> {
             // Fields 5, 7 and 8 are the headers of a data page, a dictionary and a data page of the
             // second version. In each the number of values is field 1; the encoding is field 2, in
             // the second version field 4.
-            (5 | 7, kind::STRUCT) => (values, encoding) = thrift.values(2)?,
-            (8, kind::STRUCT) => (values, encoding) = thrift.values(4)?,
+            (5 | 7, kind::STRUCT) => (values, encoding) = read_values(&mut thrift, 2)?,
+            (8, kind::STRUCT) => (values, encoding) = read_values(&mut thrift, 4)?,
             _ => thrift.skip(kind, 0)?,
         }
     }
     let (uncompressed, compressed) = (uncompressed?, compressed?);
     Some(PageHeader {
-        len: thrift.at,
+        len: thrift.at(),
         uncompressed,
         compressed,
         kind: page,
@@ -174,131 +172,17 @@ fn parse(bytes: &[u8]) -> Option<PageHeader> {
     })
 }
 
-/// Types of fields and elements.
-pub(super) mod kind {
-    pub(in super::super) const TRUE: u8 = 1;
-    pub(in super::super) const FALSE: u8 = 2;
-    pub(in super::super) const BYTE: u8 = 3;
-    pub(in super::super) const I16: u8 = 4;
-    pub(in super::super) const I32: u8 = 5;
-    pub(in super::super) const I64: u8 = 6;
-    pub(in super::super) const DOUBLE: u8 = 7;
-    pub(in super::super) const BINARY: u8 = 8;
-    pub(in super::super) const LIST: u8 = 9;
-    pub(in super::super) const SET: u8 = 10;
-    pub(in super::super) const STRUCT: u8 = 12;
-}
-
-/// Thrift in the compact form; `None` if it ends early or is invalid.
-pub(super) struct Thrift<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl<'a> Thrift<'a> {
-    pub(super) const fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
-    }
-}
-
-impl Thrift<'_> {
-    fn byte(&mut self) -> Option<u8> {
-        let byte = self.bytes.get(self.at).copied()?;
-        self.at += 1;
-        Some(byte)
-    }
-
-    fn varint(&mut self) -> Option<u64> {
-        let mut value = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            value |= u64::from(byte & 0x7F) << shift;
-            if byte & 0x80 == 0 {
-                return Some(value);
-            }
-        }
-        None
-    }
-
-    pub(super) fn number(&mut self) -> Option<i64> {
-        let value = self.varint()?;
-        Some((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
-    }
-
-    /// Type of the next field. Its ID is relative to the previous one. `Some(None)` at the end of
-    /// the structure.
-    pub(super) fn field(&mut self, id: &mut i64) -> Option<Option<u8>> {
-        let head = self.byte()?;
-        if head == 0 {
-            return Some(None);
-        }
-        *id = match head >> 4 {
-            0 => self.number()?,
-            delta => id.checked_add(delta.into())?,
-        };
-        Some(Some(head & 0x0F))
-    }
-
-    /// Number of values and encoding of a header inside of the header.
-    fn values(&mut self, encoding_id: i64) -> Option<(i64, i64)> {
-        let (mut values, mut encoding, mut id) = (0, 0, 0);
-        while let Some(kind) = self.field(&mut id)? {
-            match kind {
-                kind::I32 if id == 1 => values = self.number()?,
-                kind::I32 if id == encoding_id => encoding = self.number()?,
-                kind => self.skip(kind, 1)?,
-            }
-        }
-        Some((values, encoding))
-    }
-
-    fn advance(&mut self, bytes: u64) -> Option<()> {
-        let at = usize::try_from(bytes)
-            .ok()
-            .and_then(|bytes| self.at.checked_add(bytes))?;
-        self.at = Some(at).filter(|at| *at <= self.bytes.len())?;
-        Some(())
-    }
-
-    /// Type and number of the elements of a list that begins here.
-    pub(super) fn list(&mut self) -> Option<(u8, u64)> {
-        let head = self.byte()?;
-        let count = match head >> 4 {
-            15 => self.varint()?,
-            count => count.into(),
-        };
-        Some((head & 0x0F, count))
-    }
-
-    pub(super) fn skip(&mut self, kind: u8, depth: u32) -> Option<()> {
+/// Reads the number of values and the encoding of a header inside of the header.
+fn read_values(thrift: &mut Thrift<'_>, encoding_id: i64) -> Option<(i64, i64)> {
+    let (mut values, mut encoding, mut id) = (0, 0, 0);
+    while let Some(kind) = thrift.field(&mut id)? {
         match kind {
-            kind::TRUE | kind::FALSE => Some(()),
-            kind::BYTE => self.advance(1),
-            kind::I16 | kind::I32 | kind::I64 => self.varint().map(|_| ()),
-            kind::DOUBLE => self.advance(8),
-            kind::BINARY => {
-                let len = self.varint()?;
-                self.advance(len)
-            }
-            kind::LIST | kind::SET if depth < MAX_DEPTH => {
-                let (kind, count) = self.list()?;
-                // Every element takes at least one byte, including booleans. In lists a boolean
-                // takes a byte; as a field its value is in its type and takes none.
-                (0..count).try_for_each(|_| match kind {
-                    kind::TRUE | kind::FALSE => self.advance(1),
-                    kind => self.skip(kind, depth + 1),
-                })
-            }
-            kind::STRUCT if depth < MAX_DEPTH => {
-                let mut id = 0;
-                while let Some(kind) = self.field(&mut id)? {
-                    self.skip(kind, depth + 1)?;
-                }
-                Some(())
-            }
-            _ => None,
+            kind::I32 if id == 1 => values = thrift.number()?,
+            kind::I32 if id == encoding_id => encoding = thrift.number()?,
+            kind => thrift.skip(kind, 1)?,
         }
     }
+    Some((values, encoding))
 }
 
 #[cfg(test)]

@@ -6,10 +6,9 @@
 //! but a number, so only these bytes are read.
 
 use parquet::errors::ParquetError;
-use parquet::file::reader::{ChunkReader, Length};
+use parquet::file::reader::ChunkReader;
 
-use super::pages::{Thrift, kind};
-use super::slice::Slice;
+use super::thrift::{Thrift, kind};
 
 /// Maximum elements: columns and groups. Tables of extracts have less than a hundred.
 const MAX_ELEMENTS: u64 = 1024;
@@ -37,14 +36,14 @@ const LOGICAL_TYPE: i64 = 10;
 ///
 /// # Errors
 /// If it has too many elements or levels, claims children that it does not have, or is damaged.
-pub(super) fn check(slice: &Slice) -> Result<(), ParquetError> {
-    let Some(start) = start_of_metadata(slice)? else {
+pub(super) fn check(file: &impl ChunkReader) -> Result<(), ParquetError> {
+    let Some(start) = start_of_metadata(file)? else {
         // The decoder says what is wrong with such a file.
         return Ok(());
     };
-    let left = slice.len() - start;
+    let left = file.len() - start;
     let length = usize::try_from(left.min(MAX_BYTES)).unwrap_or(usize::MAX);
-    let bytes = slice.get_bytes(start, length)?;
+    let bytes = file.get_bytes(start, length)?;
     follow(&bytes).ok_or_else(|| {
         let text = format!(
             "its schema is damaged, or has more than {MAX_ELEMENTS} columns or {MAX_LEVELS} levels"
@@ -54,11 +53,11 @@ pub(super) fn check(slice: &Slice) -> Result<(), ParquetError> {
 }
 
 /// The first byte of the metadata; `None` if the file does not end as a Parquet file does.
-fn start_of_metadata(slice: &Slice) -> Result<Option<u64>, ParquetError> {
-    let Some(at) = slice.len().checked_sub(END as u64) else {
+fn start_of_metadata(file: &impl ChunkReader) -> Result<Option<u64>, ParquetError> {
+    let Some(at) = file.len().checked_sub(END as u64) else {
         return Ok(None);
     };
-    let end = slice.get_bytes(at, END)?;
+    let end = file.get_bytes(at, END)?;
     let (length, mark) = end.split_at(END - MARK.len());
     let Some(length) = length.first_chunk().filter(|_| mark == MARK) else {
         return Ok(None);
