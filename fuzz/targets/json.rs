@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 
 use etwkit_extract::json7z::{JsonInput, import_json, is_json_archive, open_all_json};
-use etwkit_extract::{Extract, Limits, Options};
+use etwkit_extract::{Extract, Limits, Options, WriterOptions};
 use etwkit_fuzz::input::Input;
 use libfuzzer_sys::fuzz_target;
 
@@ -75,7 +75,7 @@ fuzz_target!(|data: &[u8]| {
 
 /// What is imported can be read; what is refused leaves nothing behind.
 fn import(json: &JsonInput, target: &Path) {
-    if import_json(json, target, false, BTreeMap::new()).is_err() {
+    if import_json(json, target, WriterOptions::default(), BTreeMap::new()).is_err() {
         assert!(!target.exists(), "half an extract");
         return;
     }

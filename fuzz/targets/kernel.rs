@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use etwkit_decode::Tables;
 use etwkit_decode::schema::Source;
-use etwkit_decode::tables::Known;
+use etwkit_decode::tables::KnownEvent;
 use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::writer::{ClassicEvent, KernelContext, KernelEvent, ManifestEvent, Record, Width};
 use etwkit_fuzz::input::Input;
@@ -47,7 +47,7 @@ fuzz_target!(|data: &[u8]| {
 /// The kind's bits: 32-bit pointers, no row of the tables, classic header for kernel events, then which
 /// header they have.
 fn record(kind: u8, timestamp: i64, which: u16, version: u8, payload: &[u8]) -> Record<'_> {
-    static KNOWN: OnceLock<Vec<Known>> = OnceLock::new();
+    static KNOWN: OnceLock<Vec<KnownEvent>> = OnceLock::new();
     let known = KNOWN.get_or_init(|| Tables::new().rows());
     let width = if kind & 1 == 0 {
         Width::Bits64

@@ -13,7 +13,7 @@ use etwkit_decode::Decoder;
 use etwkit_decode::render::{Limits, Renderer};
 use etwkit_etl::{Order, Session};
 use etwkit_extract::json7z::{import_json, open_json};
-use etwkit_extract::{ConvertOptions, Extract, Options, convert, open};
+use etwkit_extract::{ConvertOptions, Extract, Options, WriterOptions, convert, open};
 use etwkit_fuzz::passes;
 
 use crate::cases::Subject;
@@ -151,7 +151,7 @@ fn import(file: &Path, folder: &Path, options: &Options) -> Result<&'static str,
         Ok(input) => input,
         Err(error) => return hinted(error.hint(), &error),
     };
-    match import_json(&input, &target, false, BTreeMap::new()) {
+    match import_json(&input, &target, WriterOptions::default(), BTreeMap::new()) {
         Ok(_) => read_back(&target).map(|()| "clean"),
         Err(error) => hinted(error.hint(), &error),
     }
