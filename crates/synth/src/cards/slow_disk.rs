@@ -12,7 +12,7 @@ pub(super) const CARD: Card = Card {
     rule: "slow-disk",
     description: "a program waits for a disk that takes long for requests in bad places",
     named: Named::WithCost,
-    seconds: 16,
+    seconds: 12,
     plant,
 };
 
@@ -54,7 +54,7 @@ fn plant(scene: &mut Scene) -> Planted {
         let read = Step::Read(reads, reading(bad, 1, bytes, (code, 300, 300)));
         let loads = [looks_up].into_iter().chain(scene.acts([read]));
         steps.extend(scene.operation(loads));
-        let between = scene.draw(100_000, 160_000);
+        let between = scene.draw(30_000, 60_000);
         steps.extend([
             Step::Run(code, 1_000, 3_000),
             Step::Sleep(sleeps, between, between),
