@@ -9,7 +9,7 @@ use etwkit_testkit::files::Folder;
 use etwkit_testkit::{is_exhaustive, skip, traces, truth_files};
 use serde_json::Value;
 
-use crate::support::{Exit, json_lines, run};
+use crate::support::{Exit, copy, json_lines, run};
 
 /// Cards of our own writer that each run checks: modules of Windows, addresses, and drivers of others.
 const USUAL: [&str; 3] = ["dns-timeout", "filter-scan", "network-share"];
@@ -73,19 +73,6 @@ fn public_symbols(symbols: &Path, map: &Path, to: &Path) {
         if !replaced.contains(&stem) {
             copy(&file, &to.join(file.file_name().unwrap()));
         }
-    }
-}
-
-/// Copies a file or a folder.
-fn copy(from: &Path, to: &Path) {
-    if !from.is_dir() {
-        std::fs::copy(from, to).unwrap();
-        return;
-    }
-    std::fs::create_dir_all(to).unwrap();
-    for file in std::fs::read_dir(from).unwrap() {
-        let file = file.unwrap();
-        copy(&file.path(), &to.join(file.file_name()));
     }
 }
 

@@ -124,3 +124,16 @@ pub(crate) fn json(args: &[&str]) -> Value {
         _ => panic!("{} lines", lines.len()),
     }
 }
+
+/// Copies a file or a folder.
+pub(crate) fn copy(from: &std::path::Path, to: &std::path::Path) {
+    if !from.is_dir() {
+        std::fs::copy(from, to).unwrap();
+        return;
+    }
+    std::fs::create_dir_all(to).unwrap();
+    for file in std::fs::read_dir(from).unwrap() {
+        let file = file.unwrap();
+        copy(&file.path(), &to.join(file.file_name()));
+    }
+}

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::extracts::Extract;
-use crate::support::{Exit, run, trace};
+use crate::support::{Exit, copy, run, trace};
 
 const TRACES: [&str; 6] = [
     "sched-5",
@@ -114,13 +114,9 @@ fn sorted<'a>(question: &str, lines: impl Iterator<Item = &'a String>) -> Vec<&'
 
 /// Copies an extract into a folder, where it has the same name.
 fn copied(extract: &Path, folder: &Path) -> PathBuf {
-    let copy = folder.join(extract.file_name().unwrap());
-    std::fs::create_dir_all(&copy).unwrap();
-    for file in std::fs::read_dir(extract).unwrap() {
-        let file = file.unwrap();
-        std::fs::copy(file.path(), copy.join(file.file_name())).unwrap();
-    }
-    copy
+    let to = folder.join(extract.file_name().unwrap());
+    copy(extract, &to);
+    to
 }
 
 #[test]
