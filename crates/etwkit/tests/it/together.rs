@@ -66,9 +66,13 @@ pub(crate) fn answer(question: &str, extracts: &[PathBuf]) -> Vec<String> {
     line.extend(extracts.iter().map(|path| path.to_str().unwrap()));
     let answer = run(&line);
     assert!(answer.exit != Exit::Error, "{question}: {}", answer.err);
+    // The same extract may lie in another folder.
+    let folders = extracts.iter().map(|path| path.parent().unwrap());
+    let out = folders.fold(answer.out, |out, folder| {
+        out.replace(&format!("{}/", folder.display()), "")
+    });
     // What a trace lacks is reported in the first line of one and in lines of several.
-    let rows = answer
-        .out
+    let rows = out
         .lines()
         .skip(1)
         .filter(|line| !line.contains("\"incomplete\":{"));
