@@ -89,7 +89,7 @@ mod tests {
             value,
         )
         .unwrap();
-        let name = "-csv=/x a? --force; ?(b)";
+        let name = "-csv=/x a' --force; ?(b)";
         assert_eq!(
             written,
             format!("dump cpu --provider \"?{name}\" --methods \"*-{name}*\" --details")

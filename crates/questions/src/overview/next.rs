@@ -295,7 +295,7 @@ mod tests {
         for (path, expected) in [
             ("traces/a-1.etl", "etwkit info traces/a-1.etl --json"),
             ("my trace.etl", r#"etwkit info "my trace.etl" --json"#),
-            ("o'x.etl", r#"etwkit info "o?x.etl" --json"#),
+            ("o'x.etl", r#"etwkit info "o'x.etl" --json"#),
             ("a;reboot.etl", r#"etwkit info "a;reboot.etl" --json"#),
             ("$(reboot).etl", r#"etwkit info "?(reboot).etl" --json"#),
             ("~me.etl", r#"etwkit info "~me.etl" --json"#),
