@@ -2,12 +2,10 @@
 //! process, which asks its service. In the twin the service knows the programs already and answers
 //! at once.
 
-use super::filter_scan::CREATES;
+use super::filter_scan::{Starting, starter};
 use super::scene::{Image, Planted, Scene, root};
 use super::{Card, Named};
-use crate::plan::reason;
-use crate::scenarios::windows::{SLEEPS, USER};
-use crate::script::{Ask, Step};
+use crate::script::Step;
 use crate::table::Port;
 
 pub(super) const CARD: Card = Card {
@@ -32,67 +30,14 @@ fn plant(scene: &mut Scene) -> Planted {
     let (driver, engine) = (scene.driver(maker), scene.executable(maker));
     let port = scene.b.port();
     service(scene, (driver, engine), port);
-    let maker = scene.maker();
-    let (starter, tool) = (scene.executable(maker), scene.executable(maker));
-    let program = scene.process(starter, "/all", &[]);
-    let main = root(starter, "CBuild::Run");
-    let thread = scene
-        .b
-        .thread(program, 9, &format!("{}!CBuild::Run", starter.alias));
-    let file = scene.b.file(tool.path.trim_start_matches(r"C:\"));
-    let asks = format!(
-        "{main} {CREATES} {INSERTS} {NOTIFIES} {}!OnProcess",
-        driver.alias
-    );
-    let (sends, waits) = (scene.b.path(&[&asks]), scene.b.waits(&[&asks]));
-    let begins = scene.b.code(
-        &[&main, CREATES],
-        &["nt!PspBuildCreateProcessContext", "nt!PspAllocateProcess"],
-    );
-    let inserts = scene.b.path(&[&main, CREATES, INSERTS, "nt!KeReadyThread"]);
-    let own = scene.b.code(
-        &[&main],
-        &[
-            &format!("{}!CBuild::Next", starter.alias),
-            "ntdll!RtlAllocateHeap",
-        ],
-    );
-    let sleeps = scene.b.waits(&[&main, SLEEPS]);
-    let mut steps = vec![Step::Sleep(sleeps, 400_000, 600_000)];
-    for number in 0..STARTS {
-        let (_, child) = scene.child(tool, program, &format!("/step {number}"), &[]);
-        let works = scene
-            .b
-            .code(&[USER, &format!("{}!main", tool.alias)], &["ntdll!memcpy"]);
-        let work = scene.draw(4_000, 12_000);
-        scene.b.script(child, &[Step::Run(works, work, work)], &[]);
-        let before = scene.draw(800, 1_600);
-        let asks = scene.acts([Step::Ask(
-            sends,
-            Ask {
-                port,
-                file,
-                waits,
-                reason: reason::EXECUTIVE,
-            },
-        )]);
-        let begun = std::iter::once(Step::Run(begins, before, before)).chain(asks);
-        let rest = [Step::Run(begins, 400, 400), Step::Start(inserts, child)];
-        steps.extend(scene.operation(begun.chain(rest)));
-        let between = scene.draw(60_000, 160_000);
-        steps.extend([
-            Step::Run(own, 300, 900),
-            Step::Sleep(sleeps, between, between),
-        ]);
-    }
-    scene.b.script(
-        thread,
-        &steps,
-        &[
-            Step::Sleep(sleeps, 300_000, 500_000),
-            Step::Run(own, 100, 200),
-        ],
-    );
+    let asks = format!("{INSERTS} {NOTIFIES} {}!OnProcess", driver.alias);
+    let starting = Starting {
+        class: "CBuild",
+        count: STARTS,
+        asks: &asks,
+        port,
+    };
+    let program = starter(scene, &starting);
     Planted {
         culprit: driver.name.to_owned(),
         victims: vec![program],

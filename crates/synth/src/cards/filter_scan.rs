@@ -7,7 +7,7 @@ use super::{Card, Named};
 use crate::plan::reason;
 use crate::scenarios::windows::{READS_FILE, SLEEPS, USER, reading};
 use crate::script::{Ask, Step};
-use crate::table::Port;
+use crate::table::{Port, Program};
 
 pub(super) const CARD: Card = Card {
     number: 1,
@@ -31,18 +31,46 @@ fn plant(scene: &mut Scene) -> Planted {
     let (driver, engine) = (scene.driver(maker), scene.executable(maker));
     let port = scene.b.port();
     scanner(scene, engine, port, (90_000, 140_000));
+    let asks = format!(
+        "{SECTION} {}!AskScanner FLTMGR!FltSendMessage",
+        driver.alias
+    );
+    let starting = Starting {
+        class: "CBatch",
+        count: STARTS,
+        asks: &asks,
+        port,
+    };
+    let program = starter(scene, &starting);
+    Planted {
+        culprit: driver.name.to_owned(),
+        victims: vec![program],
+    }
+}
+
+/// Programs that a program starts, for each of which a driver asks its service.
+pub(super) struct Starting<'s> {
+    /// The class of the program that starts them.
+    pub(super) class: &'s str,
+    pub(super) count: usize,
+    /// Functions between the creation of a process and the question of the driver.
+    pub(super) asks: &'s str,
+    /// The port of the service.
+    pub(super) port: Port,
+}
+
+/// Adds the program that starts others. Returns it.
+pub(super) fn starter(scene: &mut Scene, starting: &Starting<'_>) -> Program {
     let maker = scene.maker();
     let (starter, tool) = (scene.executable(maker), scene.executable(maker));
     let program = scene.process(starter, "/all", &[]);
-    let main = root(starter, "CBatch::Run");
+    let class = starting.class;
+    let main = root(starter, &format!("{class}::Run"));
     let thread = scene
         .b
-        .thread(program, 9, &format!("{}!CBatch::Run", starter.alias));
+        .thread(program, 9, &format!("{}!{class}::Run", starter.alias));
     let file = scene.b.file(tool.path.trim_start_matches(r"C:\"));
-    let asks = format!(
-        "{main} {CREATES} {SECTION} {}!AskScanner FLTMGR!FltSendMessage",
-        driver.alias
-    );
+    let asks = format!("{main} {CREATES} {}", starting.asks);
     let (sends, waits) = (scene.b.path(&[&asks]), scene.b.waits(&[&asks]));
     let begins = scene.b.code(
         &[&main, CREATES],
@@ -54,13 +82,13 @@ fn plant(scene: &mut Scene) -> Planted {
     let own = scene.b.code(
         &[&main],
         &[
-            &format!("{}!CBatch::Next", starter.alias),
+            &format!("{}!{class}::Next", starter.alias),
             "ntdll!RtlAllocateHeap",
         ],
     );
     let sleeps = scene.b.waits(&[&main, SLEEPS]);
     let mut steps = vec![Step::Sleep(sleeps, 400_000, 600_000)];
-    for number in 0..STARTS {
+    for number in 0..starting.count {
         let (_, child) = scene.child(tool, program, &format!("/step {number}"), &[]);
         let works = scene
             .b
@@ -73,7 +101,7 @@ fn plant(scene: &mut Scene) -> Planted {
         let asks = scene.acts([Step::Ask(
             sends,
             Ask {
-                port,
+                port: starting.port,
                 file,
                 waits,
                 reason: reason::EXECUTIVE,
@@ -96,10 +124,7 @@ fn plant(scene: &mut Scene) -> Planted {
             Step::Run(own, 100, 200),
         ],
     );
-    Planted {
-        culprit: driver.name.to_owned(),
-        victims: vec![program],
-    }
+    program
 }
 
 /// Adds the service: it scans the image for this long (us), or already knows it.
