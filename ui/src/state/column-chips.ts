@@ -82,8 +82,11 @@ export function chipValue(cell: Cell): string {
   return cell === null ? MISSING : String(cell);
 }
 
+/** A text as SQL has it. */
+export const textLiteral = (text: string) => `'${text.replaceAll("'", "''")}'`;
+
 function literal(value: string, column: ColumnInfo): string {
-  if (isText(column.unit)) return `'${value.replaceAll("'", "''")}'`;
+  if (isText(column.unit)) return textLiteral(value);
   if (column.unit === "flag") return value === "true" ? "true" : "false";
   // A link is written by anybody: what is not a number compares with none.
   return /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value) ? value : "NULL";

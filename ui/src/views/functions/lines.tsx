@@ -5,7 +5,7 @@ import { Table } from "../../components/table";
 import { count, duration, percent } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { useAnswer } from "../../state/answer";
-import { withoutLimit } from "../../state/column-chips";
+import { textLiteral, withoutLimit } from "../../state/column-chips";
 import * as store from "../../state/store";
 import { rowsOf } from "../../state/threads";
 import type { Selection } from "../../wire";
@@ -24,7 +24,6 @@ export interface SourceLineOf {
 
 /** The statement of the lines of a function, `module!method`, in the samples of another statement. */
 export function lineSql(samples: string, name: string): string {
-  const text = `'${name.replaceAll("'", "''")}'`;
   return `SELECT f.source_file, f.line, sum(q.weight_ns) AS ns, sum(sum(q.weight_ns)) OVER () AS all_ns,
   count(*) AS samples
 FROM (${withoutLimit(samples)}) q
@@ -32,7 +31,7 @@ JOIN stack s ON s.stack_id = q.stack_id
 JOIN frame f ON f.frame_id = s.frame_id
 JOIN method m ON m.method_id = f.method_id
 LEFT JOIN module o ON o.module_id = f.module_id
-WHERE f.line IS NOT NULL AND concat(o.name || '!', m.name) = ${text}
+WHERE f.line IS NOT NULL AND concat(o.name || '!', m.name) = ${textLiteral(name)}
 GROUP BY f.source_file, f.line ORDER BY ns DESC, f.source_file, f.line LIMIT ${MOST}`;
 }
 
