@@ -191,18 +191,9 @@ fn similar_command(word: &str, outer: Option<&str>) -> Option<String> {
     let is_of_dump = outer == Some("dump");
     // Other commands with commands of their own have no dumps.
     if let Some(outer) = outer.filter(|_| !is_of_dump) {
-        let inner = root
-            .find_subcommand(outer)
-            .into_iter()
-            .flat_map(clap::Command::get_subcommands);
-        let inner: Vec<&str> = inner.map(clap::Command::get_name).collect();
-        return nearest(word, &inner).map(str::to_owned);
+        return nearest(word, &inner_commands(&root, outer)).map(str::to_owned);
     }
-    let dumps = root
-        .find_subcommand("dump")
-        .into_iter()
-        .flat_map(clap::Command::get_subcommands);
-    let dumps: Vec<&str> = dumps.map(clap::Command::get_name).collect();
+    let dumps = inner_commands(&root, "dump");
     let commands = root.get_subcommands().map(clap::Command::get_name);
     let ours: Vec<&str> = commands.chain(dumps.iter().copied()).collect();
     let swapped = ours.iter().find(|known| letters(known) == letters(word));
@@ -216,6 +207,13 @@ fn similar_command(word: &str, outer: Option<&str>) -> Option<String> {
     } else {
         like
     })
+}
+
+/// Returns the names of the commands of a command.
+fn inner_commands<'c>(root: &'c clap::Command, outer: &str) -> Vec<&'c str> {
+    let outer = root.find_subcommand(outer).into_iter();
+    let inner = outer.flat_map(clap::Command::get_subcommands);
+    inner.map(clap::Command::get_name).collect()
 }
 
 fn letters(word: &str) -> Vec<char> {
