@@ -6,7 +6,7 @@
 //! knows how many rows it has, so that joins with a part without rows read nothing. A part with
 //! many rows stays where it is: its rows would stay in memory.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
@@ -51,7 +51,7 @@ pub(crate) fn computed(
     run: impl FnMut(LogicalPlan) -> Result<Answer>,
 ) -> Result<LogicalPlan> {
     let mut run = run;
-    let mut left = HashSet::new();
+    let mut left = Vec::new();
     while let Some(part) = innermost(&plan, parts, &left).map_err(|e| error::from_planning(&e))? {
         let scan = kept(run(part.clone())?, MOST_BYTES)?.and_then(|rows| scan(&part, &rows));
         match scan {
@@ -59,7 +59,7 @@ pub(crate) fn computed(
                 plan = replaced(plan, &part, &scan).map_err(|e| error::from_planning(&e))?;
             }
             None => {
-                left.insert(part);
+                left.push(part);
             }
         }
     }
@@ -70,20 +70,25 @@ pub(crate) fn computed(
 fn innermost(
     plan: &LogicalPlan,
     parts: &HashSet<String>,
-    left: &HashSet<LogicalPlan>,
+    left: &[LogicalPlan],
 ) -> datafusion::error::Result<Option<LogicalPlan>> {
-    let mut places: HashMap<LogicalPlan, usize> = HashMap::new();
+    let mut repeated: Vec<(LogicalPlan, usize)> = Vec::new();
     plan.apply_with_subqueries(|node| {
         if is_part(node, parts)? {
-            *places.entry(node.clone()).or_default() += 1;
+            // Plans are compared and not hashed: copies of a part share what is below them, so that a
+            // comparison ends at once, and a hash would walk all of it at each place.
+            match repeated.iter_mut().find(|(part, _)| part == node) {
+                Some((_, places)) => *places += 1,
+                None => repeated.push((node.clone(), 1)),
+            }
         }
         Ok(TreeNodeRecursion::Continue)
     })?;
     // A part that was too large once stays where it is, or the loop would compute it again and
     // again.
-    places.retain(|part, places| *places > 1 && !left.contains(part));
+    repeated.retain(|(part, places)| *places > 1 && !left.contains(part));
     let mut smallest = None;
-    for part in places.into_keys() {
+    for (part, _) in repeated {
         // Smaller parts come first: they may be inside larger ones, which then read their rows.
         let nodes = nodes(&part)?;
         if smallest.as_ref().is_none_or(|(least, _)| nodes < *least) {
