@@ -97,12 +97,10 @@ pub(crate) struct Common {
     /// Additional settings of an ETWAnalyzer line; `None` on our own command lines.
     #[arg(skip)]
     pub(crate) guest: Option<Guest>,
-    /// True if the question compares two extracts, so that it needs both.
+    /// True if the question compares two extracts, so that it needs both. One that is named twice is
+    /// compared with itself.
     #[arg(skip)]
     pub(super) is_of_two: bool,
-    /// True if an extract that is named twice is compared with itself.
-    #[arg(skip)]
-    pub(super) may_repeat: bool,
     /// Default number of rows of a ranked list in text.
     #[arg(skip)]
     pub(super) most_rows: Option<usize>,

@@ -176,10 +176,6 @@ impl Declared {
         let mut common = Common::from_arg_matches(matches)?;
         common.most_rows = is_listed.then_some(MOST_ROWS);
         common.is_of_two = question.is_of_two();
-        common.may_repeat = common.is_of_two
-            || question
-                .read(&values)
-                .is_ok_and(|request| request.compares());
         // Only one command has this option.
         if matches.try_contains_id(FINDING).unwrap_or(false) {
             common.finding_file = common.out.take();
