@@ -345,7 +345,7 @@ fn the_same_trace_twice_is_noted() {
     );
     let runs = run(&["explain", "--table", "runs", &a, &other, &sum]).out;
     assert!(
-        runs.contains("Runs 0 and 1 are of one trace: each run counts"),
+        runs.contains("Runs 0 and 1 are of the same trace; both count"),
         "{runs}"
     );
     let compared = run(&["diff", &a, &a]);
