@@ -357,7 +357,7 @@ fn damage_is_found() {
         problems()
     );
     assert!(
-        problems()[1].ends_with("the run 1 has 2 rows, found 0"),
+        problems()[1].ends_with("rows of the run 1: expected 2, found 0"),
         "{:?}",
         problems()
     );

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use anyhow::{bail, ensure};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Id};
+use etwkit_base::digits::counted;
 pub(super) use etwkit_engine::question;
 use etwkit_engine::{DiskFiles, ask_names, questions};
 use etwkit_question::nothing::Chosen;
@@ -361,11 +362,7 @@ fn nothing_together(
     extracts: usize,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<()> {
-    let of = if extracts == 1 {
-        "1 extract".to_owned()
-    } else {
-        format!("{extracts} extracts")
-    };
+    let of = counted(extracts as u64, ["extract", "extracts"]);
     let sentence = format!("{found} in {of}; without --merge there is more about each");
     say_nothing(args, &sentence, printer)
 }
