@@ -30,7 +30,7 @@ const WITHOUT_EXTRACTS: [&str; 2] = [SCHEMA, "show_sql"];
 #[derive(Debug, Args)]
 pub(crate) struct Common {
     /// Extracts (NAME.etwx), traces, which are extracted into a cache first, folders with both,
-    /// patterns such as "runs/**/*.etwx", or @FILE with one of these on each line
+    /// patterns such as "runs/**/*.etwx", or "@FILE" with one of these on each line
     #[arg(value_name = "EXTRACT", required_unless_present_any = WITHOUT_EXTRACTS)]
     pub(super) extracts: Vec<PathBuf>,
     /// The files that these stand for, after the first search.
