@@ -7,9 +7,16 @@ const PLAIN: &str = "-_=./:,+@%";
 /// next character as it is.
 const IS_BACKSLASH_PLAIN: bool = cfg!(windows);
 
+/// Characters between which `cmd` sees several commands, files or an escape, unless they are in double
+/// quotes.
+const OPERATORS: &str = "&|<>^";
+
 /// Quotes a word so that a shell reads it as one word and gives no part of it a meaning. A word without
 /// special characters stays bare. Others get double quotes, which `cmd`, PowerShell and `sh` know. Around
-/// a character that one of them reads between these, single quotes remain, which `cmd` does not know.
+/// a character that one of them reads between these, single quotes remain, which `cmd` takes as text.
+///
+/// `cmd` alone cannot be given a line break or an odd number of double quotes: names out of a trace are
+/// better written by [`quoted_pattern`].
 #[must_use]
 pub fn quoted(word: &str) -> String {
     if !word.is_empty() && !word.starts_with('@') && word.chars().all(is_plain) {
@@ -17,11 +24,55 @@ pub fn quoted(word: &str) -> String {
     }
     // `cmd` expands `%NAME%` between any quotes, and keeps it where no variable has that name.
     let mut pairs = with_next(word);
-    if pairs.any(|(letter, next)| letter != '%' && is_read(letter, next)) {
-        // Between single quotes a shell takes everything as it is, but for a single quote itself.
-        return format!("'{}'", word.replace('\'', r"'\''"));
+    if !pairs.any(|(letter, next)| letter != '%' && is_read(letter, next)) {
+        return format!("\"{word}\"");
     }
-    format!("\"{word}\"")
+    // Between single quotes a shell takes everything as it is, but for a single quote itself.
+    let is_special = |letter| is_single_quote(letter) || OPERATORS.contains(letter);
+    if !word.contains(is_special) {
+        return format!("'{word}'");
+    }
+    in_pieces(word)
+}
+
+/// Quotes a word piece by piece, each with the quotes between which no shell reads it.
+fn in_pieces(word: &str) -> String {
+    // PowerShell takes a quote as the start of a new word, unless letters without quotes precede it.
+    let letters = word.find(|letter: char| !letter.is_alphanumeric());
+    let (bare, rest) = word.split_at(letters.unwrap_or(word.len()));
+    let mut line = bare.to_owned();
+    let mut open = None;
+    // `cmd` knows only double quotes, and counts those of the word as well.
+    let mut is_odd = false;
+    for letter in rest.chars() {
+        let kept_from_cmd = if is_odd { '\'' } else { '"' };
+        let quote = match letter {
+            letter if is_single_quote(letter) => '"',
+            '\\' => '\'',
+            '%' => open.unwrap_or('"'),
+            letter if is_read(letter, None) => '\'',
+            letter if letter == ' ' || is_plain(letter) => open.unwrap_or('"'),
+            _ => kept_from_cmd,
+        };
+        if open.is_none() && quote == '\'' && !bare.is_empty() {
+            // A single quote after a letter is an apostrophe for `split`.
+            line.push_str("\"\"");
+        }
+        if open != Some(quote) {
+            line.extend(open);
+            line.push(quote);
+            open = Some(quote);
+        }
+        line.push(letter);
+        is_odd ^= letter == '"';
+    }
+    line.extend(open);
+    line
+}
+
+/// Returns `true` for a character that PowerShell reads as a single quote.
+const fn is_single_quote(letter: char) -> bool {
+    matches!(letter, '\'' | '\u{2018}'..='\u{201B}')
 }
 
 /// Quotes a pattern so that `cmd`, PowerShell and `sh` read it as one word and give no part of it a
@@ -228,7 +279,12 @@ mod tests {
             ("@cpu/processes", r#""@cpu/processes""#),
             ("SELECT \"x\"", r#"'SELECT "x"'"#),
             ("$(reboot)", "'$(reboot)'"),
-            ("it's !1", r"'it'\''s !1'"),
+            ("it's !1", r#"it"'s "'!1'"#),
+            ("it's $(reboot)", r#"it"'s "'$'"(reboot)""#),
+            ("a\u{2019}$x", "a\"\u{2019}\"'$x'"),
+            ("$a&b", r#"'$a'"&b""#),
+            ("a$b&c", r#"a""'$b'"&c""#),
+            (r#"x < "y""#, r#"x" < "'"y"'"#),
         ] {
             assert_eq!(quoted(word), expected);
         }
@@ -250,15 +306,77 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_shell_reads_the_same_words() {
+        let pairs = pairs_of_punctuation();
+        let all: Vec<&str> = pairs.iter().map(String::as_str).chain(DIFFICULT).collect();
         // No word contains the character that separates them here.
-        let script = format!("printf '%s\\001' {}", joined(DIFFICULT));
+        let script = format!("printf '%s\\001' {}", joined(&all));
         let shell = std::process::Command::new("sh")
             .args(["-c", &script])
             .output()
             .unwrap();
         let printed = String::from_utf8(shell.stdout).unwrap();
         let words: Vec<&str> = printed.split_terminator('\u{1}').collect();
-        assert_eq!(words, DIFFICULT);
+        assert_eq!(words, all);
+    }
+
+    /// Words with each pair of punctuation marks.
+    fn pairs_of_punctuation() -> Vec<String> {
+        let marks = || ('!'..='~').filter(char::is_ascii_punctuation);
+        let pairs = marks().flat_map(|first| marks().map(move |second| (first, second)));
+        let words = pairs.flat_map(|(first, second)| {
+            [
+                format!("{first}{second}"),
+                format!("a {first}b{second}c"),
+                format!("a{first}b {second}"),
+            ]
+        });
+        words.collect()
+    }
+
+    /// The text that PowerShell reads, which takes each character outside quotes as text.
+    fn read_by_powershell(line: &str) -> String {
+        let mut text = String::new();
+        let mut open = None;
+        for letter in line.chars() {
+            match open {
+                Some(quote) if letter == quote => open = None,
+                Some('"') if "$`".contains(letter) => panic!("{line}: it reads {letter}"),
+                Some(_) => text.push(letter),
+                None if "'\"".contains(letter) => open = Some(letter),
+                None if !is_plain(letter) => panic!("{line}: it reads {letter}"),
+                None => text.push(letter),
+            }
+        }
+        assert_eq!(open, None, "{line}");
+        text
+    }
+
+    /// Whether `cmd` sees more than one command or file, or ends between quotes.
+    fn is_read_by_cmd(line: &str) -> bool {
+        let mut is_quoted = false;
+        for letter in line.chars() {
+            if letter == '"' {
+                is_quoted = !is_quoted;
+            } else if !is_quoted && OPERATORS.contains(letter) {
+                return true;
+            }
+        }
+        is_quoted
+    }
+
+    #[test]
+    fn no_pair_of_punctuation_has_a_meaning_for_any_shell() {
+        for word in pairs_of_punctuation() {
+            let line = quoted(&word);
+            assert_eq!(split(&line), [word.as_str()], "{line}");
+            assert_eq!(read_by_powershell(&line), word, "{line}");
+            if word.matches('"').count().is_multiple_of(2) {
+                assert!(!is_read_by_cmd(&line), "{line}");
+            }
+            let pattern = quoted_pattern(&word);
+            assert!(!is_read_by_cmd(&pattern), "{pattern}");
+            assert_eq!(read_by_powershell(&pattern).len(), word.len(), "{pattern}");
+        }
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! The output of the command.
 
-use etwkit_base::digits::grouped;
+use etwkit_base::digits::{counted, grouped};
 use etwkit_trace::import::Range;
 use serde_json::{Map, Value, json};
 
 use crate::fate::Fate;
 use crate::run::Done;
+
+/// Nouns of a number of replaced texts.
+const TEXTS: [&str; 2] = ["different text", "different texts"];
 
 /// The report as lines of text.
 #[must_use]
@@ -48,12 +51,13 @@ pub fn lines(done: &Done) -> Vec<String> {
         lines.push(format!("It was a part before: {}", seconds(before)));
     }
     if let Some(texts) = cut.texts {
-        lines.push(format!("Replaced {} different texts", grouped(texts)));
+        lines.push(format!("Replaced {}", counted(texts, TEXTS)));
     }
     let losses = cut.damage.losses().len();
     if losses > 0 {
         lines.push(format!(
-            "The recording is damaged in {losses} places: events are missing"
+            "The recording is damaged in {}: events are missing",
+            counted(losses as u64, ["place", "places"])
         ));
     }
     lines
@@ -98,9 +102,9 @@ pub fn checked_lines(done: &Done) -> Vec<String> {
     let cut = &done.cut;
     // Only a redaction is checked, and each one counts its texts.
     let mut lines = vec![format!(
-        "Replaces {} different texts, and drops {} events that are not understood",
-        grouped(cut.texts.unwrap_or_default()),
-        grouped(not_understood(done)),
+        "Replaces {}, and drops {} not understood",
+        counted(cut.texts.unwrap_or_default(), TEXTS),
+        counted(not_understood(done), ["event that is", "events that are"]),
     )];
     for (reason, texts) in &cut.kept {
         let count = grouped(texts.len() as u64);

@@ -40,7 +40,7 @@ impl WhereArgs {
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
     /// An .etl file, a file that holds some (.zip, .7z, .cab, .diagsession, .etlgz, .etl.gz, .zst, .xz,
-    /// .bz2, .lz4), a pattern such as "runs/*.etl", @FILE with one of these on each line, or - for the
+    /// .bz2, .lz4), a pattern such as "runs/*.etl", "@FILE" with one of these on each line, or - for the
     /// standard input
     #[arg(value_name = "TRACE", required = true)]
     pub(crate) traces: Vec<PathBuf>,

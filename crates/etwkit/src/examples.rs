@@ -39,7 +39,7 @@ A question over thousands of runs is as quick as one over a few files. DuckDB, p
 Examples:
   etwkit lake init farm
   etwkit lake add farm \"runs/**/*.etwx\"       again: nothing to do
-  etwkit sql farm --where \"suite = 'Report'\" @cpu/processes
+  etwkit sql farm --where \"suite = 'Report'\" \"@cpu/processes\"
   etwkit lake drop farm --where \"start_utc < '2026-09-01'\"";
 
 pub(crate) const CUT_EXAMPLE: &str = "\
@@ -112,7 +112,7 @@ Examples:
   etwkit dump disk --dir-level 2 --range 10s..12.5s slow-login.etwx
   etwkit dump wait --process bash.exe --chain slow-login.etwx
   etwkit dump process --crash --csv crashes.csv \"nightly/**/*.etwx\"
-  etwkit dump overview @slow.txt                 a path, folder or pattern on each line of slow.txt";
+  etwkit dump overview \"@slow.txt\"               a path, folder or pattern on each line of slow.txt";
 
 pub(crate) const DIAGNOSE_EXAMPLE: &str = "\
 Examples:
@@ -144,10 +144,10 @@ Examples:
 pub(crate) const SQL_EXAMPLE: &str = "\
 Examples:
   etwkit sql slow-login.etwx \"SELECT name, ms(cpu_ns) FROM cpu_process JOIN process USING (process_key) ORDER BY 2 DESC\"
-  etwkit sql --param process=explorer slow-login.etwx @cpu/methods     a question of the library
+  etwkit sql --param process=explorer slow-login.etwx \"@cpu/methods\"   a question of the library
   etwkit sql good.etwx bad.etwx \"SELECT trace_id, count(*) FROM disk_io GROUP BY 1\" --format csv --out io.csv
   etwkit sql --param pid=4711 \"runs/**/*.etwx\" 'SELECT trace_id, name FROM process WHERE pid = $pid'
-  etwkit sql --file slowest.sql --format arrow @nightly.txt | python3 chart.py
+  etwkit sql --file slowest.sql --format arrow \"@nightly.txt\" | python3 chart.py
   etwkit sql --show-schema process
 
 The tables, functions and the library are described in etwkit docs sql, everything else in etwkit docs sql-use.";

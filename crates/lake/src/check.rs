@@ -75,7 +75,7 @@ impl Lake {
             for (table, rows) in run.tables() {
                 if tables.iter().all(|known| known != table) {
                     let what = format!(
-                        "the run {} has {rows} rows, the table is missing",
+                        "rows of the run {}: expected {rows}, but the table is missing",
                         run.name()
                     );
                     checked.wrong(table, what);
@@ -107,13 +107,13 @@ impl Lake {
             checked.rows += found;
             if found != expected {
                 let name = run.name();
-                let what = format!("the run {name} has {expected} rows, found {found}");
+                let what = format!("rows of the run {name}: expected {expected}, found {found}");
                 checked.wrong(table, what);
             }
         }
         let dead: u64 = counts.values().sum();
         if table == RUN && dead > 0 {
-            checked.wrong(table, format!("{dead} runs have more than one row"));
+            checked.wrong(table, format!("runs with more than one row: {dead}"));
         }
         checked.dead_rows += dead;
         Ok(())
@@ -151,7 +151,7 @@ impl Lake {
             let expected = file.rows.unwrap_or(keys.rows);
             checked.wrong(
                 table,
-                format!("{} has {expected} rows, found {rows}", file.name),
+                format!("rows of {}: expected {expected}, found {rows}", file.name),
             );
         }
         Ok(keys.counts)

@@ -10,7 +10,7 @@ use crate::merge::merged;
 use crate::read::{Key, Keys};
 use crate::unique::{time_of, was_older};
 use crate::write::retried;
-use crate::{Lake, Result};
+use crate::{Error, Lake, Result};
 
 /// Bytes from which on a file stays as it is.
 const LARGE: u64 = 48 << 20;
@@ -19,7 +19,7 @@ const LARGE: u64 = 48 << 20;
 const AT_ONCE: usize = 64;
 
 /// The result of compaction.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Compacted {
     /// Tables that changed.
     pub tables: usize,
@@ -29,6 +29,8 @@ pub struct Compacted {
     pub written: usize,
     /// Rows of no run that were left out.
     pub left_out: u64,
+    /// The reasons why a table has no new checkpoint. Its rows are complete without one.
+    pub without_checkpoint: Vec<Error>,
 }
 
 /// A file and the rows in it.
@@ -45,7 +47,7 @@ impl Lake {
     /// adding. If the clocks of both are wrong, that program gets [`crate::Error::Late`].
     ///
     /// # Errors
-    /// A file cannot be read or written.
+    /// A file of rows or a commit cannot be read or written.
     pub fn compact(&self, older_than: Duration) -> Result<Compacted> {
         let mut logs = Vec::new();
         for table in self.tables()? {
@@ -62,7 +64,10 @@ impl Lake {
             let is_run = table == RUN;
             let keeps = |key: Key| is_run || live.contains(&key) || !is_old(key.1);
             self.compact_table((&table, &mut log), &keeps, &mut left_out, &mut done)?;
-            log.save(&self.store)?;
+            // The files are committed, and the next commits try again.
+            if let Err(error) = log.save(&self.store) {
+                done.without_checkpoint.push(error);
+            }
         }
         Ok(done)
     }

@@ -76,7 +76,10 @@ const CHANGES: View<ThreadPoolRequest, ThreadPoolRow> = View::new(
     let of = Line::new("  ")
         .value(ProcessLine, rows.first()?)
         .words("  [");
-    Some(of.whole(rows.len() as i64).words(" changes]"))
+    Some(
+        of.counted(rows.len() as i64, ["change", "changes"])
+            .words("]"),
+    )
 });
 
 impl Question for ThreadPoolRequest {

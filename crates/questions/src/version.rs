@@ -116,8 +116,9 @@ const MODULES: View<VersionRequest, ModuleRow> = View::new(
         .words("  [")
         .value(Id, rows.len() as i64)
         .words(" of ")
-        .value(Id, row.all_modules);
-    Some(line.words(" modules]"))
+        .value(Id, row.all_modules)
+        .noun(&row.all_modules.into(), ["module", "modules"]);
+    Some(line.words("]"))
 });
 
 /// Returns the process that mapped a module.

@@ -100,7 +100,7 @@ fn answer(command: &Command, front: &mut Plain<'_>) -> Result<Exit> {
     let mut machine = here.machine(cache());
     match command {
         Command::Record(args) if reads(args) => {
-            let hint = "leave --extract and --like out; `etwkit extract` and `etwkit sql TRACE @trace/rate` are \
+            let hint = "leave --extract and --like out; `etwkit extract` and `etwkit sql TRACE \"@trace/rate\"` are \
                         for the machine that reads";
             Err(advised("this program does not read recordings", hint))
         }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use etwkit_base::digits::counted;
 use etwkit_terminal::errors::advised;
 use etwkit_terminal::{Exit, Lines};
 
@@ -168,8 +169,11 @@ impl Files {
     /// Returns the context of errors after the first file.
     fn so_far(&self) -> String {
         format!(
-            "the recording of the day ended after {} files, which are complete",
-            self.all.len()
+            "the recording of the day ended after {} complete",
+            counted(
+                self.all.len() as u64,
+                ["file, which is", "files, which are"]
+            )
         )
     }
 

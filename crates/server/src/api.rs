@@ -51,7 +51,11 @@ impl Call<'_> {
     /// Returns the source of an answer that comes from one statement.
     pub(crate) fn of_sql(&self, ready: &Ready, sql: String, rows_read: u64) -> Source {
         let path = ready.named.display().to_string();
-        let command = shell::joined(["etwkit", "sql", &path, &on_one_line(&sql)]);
+        let command = format!(
+            "etwkit sql {} {}",
+            shell::quoted_pattern(&path),
+            shell::quoted(&on_one_line(&sql))
+        );
         Source {
             sql,
             command,

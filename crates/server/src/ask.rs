@@ -1,6 +1,6 @@
 //! Declared questions.
 
-use etwkit_base::shell::quoted;
+use etwkit_base::shell::{quoted, quoted_pattern};
 use etwkit_engine::question;
 use etwkit_question as declared;
 use etwkit_question::text::Text;
@@ -147,7 +147,7 @@ pub fn command_line(
         let words = match values.get(option.name) {
             None | Some(serde_json::Value::Null | serde_json::Value::Bool(false)) => continue,
             Some(serde_json::Value::Bool(true)) => String::new(),
-            Some(serde_json::Value::String(text)) => format!(" {}", quoted(text)),
+            Some(serde_json::Value::String(text)) => format!(" {}", quoted_value(text)),
             Some(serde_json::Value::Array(all)) => {
                 let text = |value: &serde_json::Value| {
                     value
@@ -155,14 +155,23 @@ pub fn command_line(
                         .map_or_else(|| value.to_string(), str::to_owned)
                 };
                 all.iter()
-                    .map(|value| format!(" {}", quoted(&text(value))))
+                    .map(|value| format!(" {}", quoted_value(&text(value))))
                     .collect()
             }
             Some(other) => format!(" {}", quoted(&other.to_string())),
         };
         line.push_str(&format!(" --{name}{words}"));
     }
-    paths
-        .iter()
-        .fold(line, |line, path| format!("{line} {}", quoted(path)))
+    paths.iter().fold(line, |line, path| {
+        format!("{line} {}", quoted_pattern(path))
+    })
+}
+
+/// Quotes the value of an option. It can be a name out of a trace, and `cmd` cannot be given each
+/// double quote or a line break: then it becomes a pattern.
+fn quoted_value(value: &str) -> String {
+    if value.contains(|letter: char| letter == '"' || letter.is_control()) {
+        return quoted_pattern(value);
+    }
+    quoted(value)
 }

@@ -147,7 +147,7 @@ what would be made.
 const LIBRARY: &str = "
 ## Library
 
-`etwkit sql EXTRACT @NAME` asks a question that is asked often; `--param NAME=VALUE` sets its parameters. They are in
+`etwkit sql EXTRACT \"@NAME\"` asks a question that is asked often; `--param NAME=VALUE` sets its parameters. They are in
 `crates/sql/library`, to be read and copied, and also work with several extracts; `--library FOLDER` adds questions of your own.
 
 Questions below `@rules` are those that `etwkit diagnose` asks, one for each rule, with its thresholds as parameters: they find

@@ -1,5 +1,6 @@
 //! The health of the files of a trace: events lost by the recorder, missing buffers, damage.
 
+use etwkit_base::digits::{counted, noun};
 use etwkit_etl::Session;
 use etwkit_etl::damage::Damage;
 use etwkit_etl::session::{BufferCounts, TraceFile};
@@ -98,9 +99,11 @@ fn missing_buffers(session: &Session) -> String {
         c.expected.map_or(counted, |expected| expected.max(counted))
     };
     let expected = counts().map(all).fold(0, u64::saturating_add);
+    let missing = session.missing_buffers();
+    let verb = noun(missing, ["is", "are"]);
     format!(
-        "{} of {expected} buffers are missing",
-        session.missing_buffers()
+        "{missing} of {} {verb} missing",
+        counted(expected, ["buffer", "buffers"])
     )
 }
 

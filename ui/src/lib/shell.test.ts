@@ -13,7 +13,12 @@ test("words get the quotes that every shell reads", () => {
     ["@list.txt", '"@list.txt"'],
     ["50% a.etl", '"50% a.etl"'],
     ["$x.etl", "'$x.etl'"],
-    ["it's !1", "'it'\\''s !1'"],
+    ["it's !1", `it"'s "'!1'`],
+    ["it's $(reboot)", `it"'s "'$'"(reboot)"`],
+    ["a\u2019$x", "a\"\u2019\"'$x'"],
+    ["$a&b", `'$a'"&b"`],
+    ["a$b&c", `a""'$b'"&c"`],
+    [`x < "y"`, `x" < "'"y"'`],
     ["C:\\my traces\\", "'C:\\my traces\\'"],
   ] as const) {
     assert.equal(quoted(word), expected);

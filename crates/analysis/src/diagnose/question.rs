@@ -1,5 +1,6 @@
 //! Diagnosis as a question: the first line is the costliest finding as a sentence.
 
+use etwkit_base::digits::counted;
 use etwkit_question::{
     Answer, Example, Files, FilesError, Form, Line, OptionError, Question, Shows,
 };
@@ -171,10 +172,10 @@ fn nameless(rules: &[RuleRow]) -> usize {
 
 /// How many rules could be checked, and how many of the others only lack names of functions.
 fn what_was_checked(rules: &[RuleRow]) -> String {
-    let all = rules.len();
     let is_checked = |rule: &&RuleRow| rule.state == "found" || rule.state == "nothing";
     let checked = rules.iter().filter(is_checked).count();
-    let said = format!("{checked} of {all} rules could be checked");
+    let all = counted(rules.len() as u64, ["rule", "rules"]);
+    let said = format!("{checked} of {all} could be checked");
     let nameless = nameless(rules);
     if nameless == 0 {
         return said;

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use etwkit_base::digits::counted;
 use etwkit_question::ask;
 use etwkit_questions::version::VersionRequest;
 use etwkit_sql::Session;
@@ -161,7 +162,9 @@ pub(super) fn remarks(both: &Sides) -> Result<Vec<String>> {
                 ..
             } = side;
             all.push(format!(
-                "{name} lost {lost_events} events and {lost_buffers} buffers: its sums are too small"
+                "{name} lost {} and {}: its sums are too small",
+                counted(lost_events.unsigned_abs(), ["event", "events"]),
+                counted(lost_buffers.unsigned_abs(), ["buffer", "buffers"])
             ));
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use etwkit_base::digits::noun;
 use etwkit_base::path::{file_name, without_ending};
 use etwkit_question::test_run::TestName;
 use etwkit_sql::Session;
@@ -263,7 +264,8 @@ pub(super) fn compare(
     counters(asked, session, runs)?;
     frequency(runs, &of_runs(session, FREQUENCIES, count)?);
     for run in runs.iter_mut().filter(|run| run.lost > 0) {
-        let text = format!("{} events or buffers are lost", run.lost);
+        let nouns = ["event or buffer is", "events or buffers are"];
+        let text = format!("{} {} lost", run.lost, noun(run.lost.unsigned_abs(), nouns));
         run.differs.push(Difference::of_machine(text));
     }
     others_have(session, MACHINES, runs)?;

@@ -196,14 +196,13 @@ impl Explanation {
 /// Returns a sentence about pairs of runs that are of one trace.
 fn repeated(pairs: &[(usize, usize)]) -> Option<String> {
     let (first, second) = pairs.first()?;
-    let more = match pairs.len() {
-        1 => String::new(),
-        2 => ", and so is 1 more pair".to_owned(),
-        pairs => format!(", and so are {} more pairs", pairs - 1),
-    };
-    Some(format!(
-        "Runs {first} and {second} are of one trace{more}: each run counts"
-    ))
+    Some(match pairs.len() {
+        1 => format!("Runs {first} and {second} are of the same trace; both count"),
+        pairs => format!(
+            "{pairs} pairs of runs are of the same trace, for example runs {first} and {second}; \
+             all of them count"
+        ),
+    })
 }
 
 fn counted(runs: usize) -> String {
@@ -242,4 +241,24 @@ fn named(causes: &[Cause]) -> String {
 pub(super) fn cause_name(cause: &Cause) -> String {
     let rest = if cause.is_rest { "the rest of " } else { "" };
     format!("{rest}{}", cause.name.text())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_one_trace_are_named_or_counted() {
+        assert_eq!(repeated(&[]), None);
+        assert_eq!(
+            repeated(&[(0, 1)]).as_deref(),
+            Some("Runs 0 and 1 are of the same trace; both count")
+        );
+        assert_eq!(
+            repeated(&[(0, 1), (0, 2)]).as_deref(),
+            Some(
+                "2 pairs of runs are of the same trace, for example runs 0 and 1; all of them count"
+            )
+        );
+    }
 }

@@ -67,8 +67,10 @@ pub(super) fn lines(list: &Path) -> Result<Vec<(usize, PathBuf)>> {
 fn hint(list: &Path) -> &'static str {
     // Names of the library of SQL start with the same character.
     match list.to_str().and_then(library_question) {
-        Some(_) => "questions of the library come after the extracts: etwkit sql EXTRACT… @NAME",
-        None => "@FILE names a text file with a path or pattern on each line",
+        Some(_) => {
+            "questions of the library come after the extracts: `etwkit sql EXTRACT… \"@NAME\"`"
+        }
+        None => "\"@FILE\" names a text file with a path or pattern on each line",
     }
 }
 

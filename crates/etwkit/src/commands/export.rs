@@ -32,7 +32,7 @@ use etwkit_question::range::Range;
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
     /// Extracts (NAME.etwx), traces, which are extracted into a cache first, folders, patterns, or
-    /// @FILE with one of these on each line; each trace becomes a file of its own
+    /// "@FILE" with one of these on each line; each trace becomes a file of its own
     #[arg(value_name = "EXTRACT", required = true)]
     extracts: Vec<PathBuf>,
     #[command(flatten)]

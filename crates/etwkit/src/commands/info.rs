@@ -1,5 +1,6 @@
 //! `etwkit info`: the identity of a trace, the recorded topics, its health, and its CPU use.
 
+use etwkit_base::digits::counted;
 use etwkit_extract::{Input, Part};
 use etwkit_terminal::{Exit, Table, WriteError};
 use etwkit_trace::report::info::{
@@ -14,6 +15,9 @@ use crate::printer::{FORMAT_VERSION, Printer, grouped};
 
 /// Rows of the lists of processes, modules and providers.
 const TOP_ROWS: usize = 10;
+
+/// Nouns of a number of samples.
+const SAMPLES: [&str; 2] = ["sample", "samples"];
 
 /// Largest session whose CPU use is always summed up, in bytes: this takes about two seconds.
 const MAX_BYTES: u64 = 512 << 20;
@@ -174,8 +178,8 @@ fn recording_table(recording: &Recording) -> Table {
         table.row(["events".into(), format!("from {first:.3} s to {last:.3} s")]);
     }
     let bytes = grouped(recording.bytes);
-    let events = grouped(recording.events);
-    table.row(["size".into(), format!("{bytes} bytes, {events} events")]);
+    let events = counted(recording.events, ["event", "events"]);
+    table.row(["size".into(), format!("{bytes} bytes, {events}")]);
     let frequency = grouped(recording.frequency.unsigned_abs());
     table.row([
         "clock".into(),
@@ -238,9 +242,9 @@ fn providers(rows: &[Provider], printer: &mut Printer<'_>) -> Result<(), WriteEr
         more => {
             let events: u64 = more.iter().map(|row| row.events).sum();
             printer.line(&format!(
-                "  and {} more with {} events",
+                "  and {} more with {}",
                 more.len(),
-                grouped(events)
+                counted(events, ["event", "events"])
             ))
         }
     }
@@ -254,7 +258,7 @@ fn cpu_totals(cpu: &CpuUse, printer: &mut Printer<'_>) -> Result<(), WriteError>
     }
     printer.heading("CPU")?;
     let mut table = Table::pairs();
-    let of_all = |n: u64| format!("{} samples, {}", grouped(n), share(n, samples));
+    let of_all = |n: u64| format!("{}, {}", counted(n, SAMPLES), share(n, samples));
     table.row(["busy".into(), of_all(busy)]);
     table.row(["idle".into(), of_all(samples - busy)]);
     let interval = cpu.interval_100ns.map_or_else(
@@ -304,9 +308,9 @@ fn top(
     if !more.is_empty() {
         let samples: u64 = more.iter().map(|row| row.samples).sum();
         printer.line(&format!(
-            "  and {} more with {} samples",
+            "  and {} more with {}",
             more.len(),
-            grouped(samples)
+            counted(samples, SAMPLES)
         ))?;
     }
     let is_reused = |row: &TopRow| {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
+use etwkit_base::digits::counted;
 use etwkit_compat::console::{fits, found};
 use etwkit_engine::Engine;
 use etwkit_extract::Extract;
@@ -89,10 +90,8 @@ impl Set {
         ensure!(loaded > 0, "nothing was loaded");
         self.files = files;
         self.keep_open();
-        printer.line(&match self.files.len() {
-            1 => "1 file is loaded".to_owned(),
-            count => format!("{count} files are loaded"),
-        })?;
+        let loaded = counted(self.files.len() as u64, ["file is", "files are"]);
+        printer.line(&format!("{loaded} loaded"))?;
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use etwkit_base::digits::noun;
 use etwkit_etl::bytes::u32_at;
 use etwkit_etl::wire::buffer::HEADER_LEN;
 use etwkit_etl::{Order, Session};
@@ -142,8 +143,9 @@ fn check_dumps(whole: &Whole, cut: usize, path: &str, sentence: &str, dumps: &[S
     assert_eq!(made.exit, Exit::Answered, "{path}: {}", made.err);
     assert!(made.out.contains("cut_short"), "{}", made.out);
     let manifest = std::fs::read_to_string(Path::new(&extract).join("manifest.json")).unwrap();
+    let verb = noun(whole.missing(cut), ["is", "are"]);
     let count = format!(
-        "{} of {} buffers are missing",
+        "{} of {} buffers {verb} missing",
         whole.missing(cut),
         whole.buffers.len()
     );

@@ -317,3 +317,34 @@ fn hints_name_pages_that_the_program_has() {
         );
     }
 }
+
+/// The arguments of each command line of the program in a line of text, up to a backtick.
+fn commands(line: &str) -> impl Iterator<Item = &str> {
+    let after = line.split("etwkit ").skip(1);
+    after.map(|rest| rest.split('`').next().unwrap_or(rest))
+}
+
+/// PowerShell takes a word such as `@list` as the variable `list`, whose elements become arguments.
+#[test]
+fn examples_quote_words_that_start_with_an_at_sign() {
+    let mut pages = all_sources();
+    let mut folders = vec![root().join("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "md") {
+                pages.push(path);
+            }
+        }
+    }
+    pages.push(root().join("README.md"));
+    for page in pages {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for line in text.lines().filter(|line| line.contains('@')) {
+            let is_bare = commands(line).any(|arguments| arguments.contains(" @"));
+            assert!(!is_bare, "{}: {line}", page.display());
+        }
+    }
+}

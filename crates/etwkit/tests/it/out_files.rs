@@ -284,6 +284,24 @@ fn one_damaged_extract_is_named_and_does_not_stop_the_others() {
 }
 
 #[test]
+fn a_trace_that_is_named_twice_counts_once_in_reports_of_all_extracts() {
+    let extracts = Extracts::of(&[("b.etwx", "power-5.etl")]);
+    let (first, again) = (extracts.text("b.etwx"), extracts.text("./b.etwx"));
+    for question in [
+        &["dump", "power"][..],
+        &["dump", "time"],
+        &["dump", "memory", "--global-diff", "0"],
+        &["dump", "stats", "--properties", "OSBuild"],
+    ] {
+        let once = run(&[question, &[first.as_str()]].concat());
+        let twice = run(&[question, &[first.as_str(), again.as_str()]].concat());
+        assert_eq!(twice.out, once.out, "{question:?}");
+        let note = format!("note: {again} is named twice and counts once");
+        assert!(twice.err.contains(&note), "{question:?}: {}", twice.err);
+    }
+}
+
+#[test]
 fn the_same_trace_twice_is_noted() {
     let extracts = Extracts::of(&[("a.etwx", "sched-5.etl"), ("b.etwx", "power-5.etl")]);
     let (a, b, sum) = (
@@ -327,7 +345,7 @@ fn the_same_trace_twice_is_noted() {
     );
     let runs = run(&["explain", "--table", "runs", &a, &other, &sum]).out;
     assert!(
-        runs.contains("Runs 0 and 1 are of one trace: each run counts"),
+        runs.contains("Runs 0 and 1 are of the same trace; both count"),
         "{runs}"
     );
     let compared = run(&["diff", &a, &a]);

@@ -245,3 +245,44 @@ fn info() {
     check(&["info", "dns-5.etl"], "info-dns-5");
     check(&["info", "sched-5.etl"], "info-sched-5");
 }
+
+/// Nouns whose number can be one.
+const NOUNS: [&str; 16] = [
+    "buffers",
+    "changes",
+    "cores",
+    "events",
+    "extracts",
+    "files",
+    "handles",
+    "modules",
+    "operations",
+    "processes",
+    "recordings",
+    "rules",
+    "runs",
+    "samples",
+    "tests",
+    "traces",
+];
+
+#[test]
+fn no_text_has_one_of_several_things() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
+    let entries = std::fs::read_dir(folder).unwrap();
+    for path in entries.map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        // Command lines have numbers of options, and `1 runs` can be a number and a folder.
+        for line in text.lines().filter(|line| !line.starts_with('$')) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let is_wrong = words.windows(2).any(|pair| {
+                let noun = pair[1].trim_end_matches(|letter: char| !letter.is_alphanumeric());
+                pair[0] == "1" && NOUNS.contains(&noun)
+            });
+            assert!(!is_wrong, "{}: {line}", path.display());
+        }
+    }
+}

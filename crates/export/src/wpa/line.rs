@@ -143,7 +143,7 @@ pub static OPTIONS: &[Opt] = &[
     opt(
         &["sysconfig"],
         Takes::List,
-        Does::Refused("`etwkit sql TRACE @trace/machine` has the facts of the machine"),
+        Does::Refused("`etwkit sql TRACE \"@trace/machine\"` has the facts of the machine"),
     ),
     opt(
         &["exporterconfig"],

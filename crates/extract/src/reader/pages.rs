@@ -7,7 +7,7 @@
 //! fields that depend on the type.
 
 use parquet::errors::ParquetError;
-use parquet::file::metadata::ParquetMetaData;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
 use super::slice::Slice;
 use super::thrift::{Thrift, kind};
@@ -21,6 +21,19 @@ const BATCH_ROWS: i64 = 8192;
 
 /// Maximum number of bytes of text in a batch of rows. Texts of a payload are 128 KiB at most.
 const MAX_BATCH: i64 = 1 << 30;
+
+/// The texts of a column that a decoder writes out before its caller gets one.
+#[derive(Debug, Clone, Copy)]
+struct AtOnce {
+    texts: i64,
+    /// Maximum number of their bytes.
+    bytes: i64,
+}
+
+const BATCH: AtOnce = AtOnce {
+    texts: BATCH_ROWS,
+    bytes: MAX_BATCH,
+};
 
 /// Maximum bytes of a page header. It holds the smallest and the largest value of the page, which
 /// can be texts.
@@ -36,6 +49,35 @@ const USUAL_HEADER: usize = 256;
 /// If a header is invalid or claims more than a page can have, or if its page reaches out of the
 /// column.
 pub(super) fn check(slice: &Slice, metadata: &ParquetMetaData) -> Result<u64, ParquetError> {
+    check_columns(slice, metadata, |_| BATCH)
+}
+
+/// Checks the headers as [`check`] does, for a decoder that writes out one row after the other. A row
+/// has at most `bytes` of texts in a column.
+///
+/// # Errors
+/// Those of [`check`].
+pub(super) fn check_for_rows(
+    slice: &Slice,
+    metadata: &ParquetMetaData,
+    bytes: usize,
+) -> Result<u64, ParquetError> {
+    let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+    check_columns(slice, metadata, |column| AtOnce {
+        // All elements of a list can be in one row.
+        texts: match column.column_descr().max_rep_level() {
+            0 => 1,
+            _ => i64::MAX,
+        },
+        bytes,
+    })
+}
+
+fn check_columns(
+    slice: &Slice,
+    metadata: &ParquetMetaData,
+    at_once: impl Fn(&ColumnChunkMetaData) -> AtOnce,
+) -> Result<u64, ParquetError> {
     let mut all = 0_u64;
     for group in metadata.row_groups() {
         let mut most = 0;
@@ -43,7 +85,8 @@ pub(super) fn check(slice: &Slice, metadata: &ParquetMetaData) -> Result<u64, Pa
             let (start, length) = column.byte_range();
             let name = column.column_path().string();
             let end = start.saturating_add(length);
-            most = most.max(check_column(slice, (start, end), &name)?);
+            let values = check_column(slice, (start, end), &name, at_once(column))?;
+            most = most.max(values);
         }
         all = all.saturating_add(most);
     }
@@ -55,6 +98,7 @@ fn check_column(
     slice: &Slice,
     (mut position, end): (u64, u64),
     name: &str,
+    at_once: AtOnce,
 ) -> Result<u64, ParquetError> {
     let wrong = |position, text: String| {
         ParquetError::General(format!("the page at {position} {text} (column {name})"))
@@ -98,10 +142,9 @@ fn check_column(
             }
         }
     }
-    let batch = each.saturating_mul(rows.clamp(0, BATCH_ROWS));
-    if batch > MAX_BATCH {
-        let text =
-            format!("has a dictionary whose texts would take {batch} bytes in {BATCH_ROWS} rows");
+    let bytes = each.saturating_mul(rows.clamp(0, at_once.texts));
+    if bytes > at_once.bytes {
+        let text = format!("has a dictionary whose texts would take {bytes} bytes at once");
         return Err(wrong(start, text));
     }
     Ok(values)

@@ -417,6 +417,19 @@ impl Slice {
         guarded(|| pages::check(self, metadata))
     }
 
+    /// Checks the headers of all pages as [`Self::check_pages`] does, for a decoder that writes out one
+    /// row after the other. A row has at most `bytes` of texts in a column.
+    ///
+    /// # Errors
+    /// Those of [`Self::check_pages`].
+    pub fn check_pages_for_rows(
+        &self,
+        metadata: &ParquetMetaData,
+        bytes: usize,
+    ) -> Result<u64, ParquetError> {
+        guarded(|| pages::check_for_rows(self, metadata, bytes))
+    }
+
     /// Fills `buf` from `position` of the slice; returns how many bytes there were. They are not
     /// compared with checksums.
     ///

@@ -65,7 +65,8 @@ fn read(
     let reader = guarded(|| {
         slice.check_schema()?;
         let reader = SerializedFileReader::new(slice.clone())?;
-        let values = slice.check_pages(reader.metadata())?;
+        // The schema of a table is one text, of any length. It is in one of the rows.
+        let values = slice.check_pages_for_rows(reader.metadata(), limits.text)?;
         if values > limits.values {
             return Err(too_much(format!("{} values in a column", limits.values)));
         }
@@ -152,6 +153,7 @@ mod tests {
     use std::fs::File;
     use std::sync::Arc;
 
+    use arrow_array::builder::{ListBuilder, StringBuilder};
     use arrow_array::types::Int64Type;
     use arrow_array::{ArrayRef, Int64Array, ListArray, RecordBatch, StringArray};
     use parquet::arrow::ArrowWriter;
@@ -204,5 +206,26 @@ mod tests {
         let values = |values| Limits { values, ..LIMITS };
         let said = "more than 199 values in a column";
         assert_bounded(&column, 2, &values(200), &values(199), said);
+    }
+
+    #[test]
+    fn a_schema_may_be_long_in_a_checkpoint_of_many_actions() {
+        let schema = "x".repeat(200 << 10);
+        let others = std::iter::repeat_n(None, 9_000);
+        let column: StringArray = [Some(schema.as_str())].into_iter().chain(others).collect();
+        assert_eq!(counted(Arc::new(column), &LIMITS), Ok(9_001));
+    }
+
+    #[test]
+    fn texts_of_one_row_are_bounded_before_they_are_written_out() {
+        let mut lists = ListBuilder::new(StringBuilder::new());
+        for _ in 0..100 {
+            lists.values().append_value("x".repeat(1_000));
+        }
+        lists.append(true);
+        let column: ArrayRef = Arc::new(lists.finish());
+        let text = |text| Limits { text, ..LIMITS };
+        let said = "has a dictionary whose texts would take 100400 bytes at once";
+        assert_bounded(&column, 1, &text(200_000), &text(50_000), said);
     }
 }

@@ -227,6 +227,22 @@ fn a_damaged_checkpoint_is_a_problem_that_compaction_solves() {
     assert_eq!(farm.lake.check().unwrap().problems, []);
 }
 
+#[test]
+fn a_checkpoint_that_cannot_be_written_does_not_end_compaction() {
+    let farm = Farm::new();
+    farm.lake.add(&[one(&farm, 1)]).unwrap();
+    farm.lake.add(&[one(&farm, 2)]).unwrap();
+    // A folder cannot be replaced by the checkpoint of that name. The table `mark` comes first.
+    let log = farm.path().join("mark/_delta_log");
+    std::fs::create_dir(log.join(format!("{:020}.checkpoint.parquet", 2))).unwrap();
+    let done = farm.lake.compact(NOW).unwrap();
+    assert_eq!((done.tables, done.merged, done.written), (3, 6, 3));
+    assert_eq!(done.without_checkpoint.len(), 1);
+    let reason = done.without_checkpoint[0].to_string();
+    assert!(reason.contains("mark/_delta_log"), "{reason}");
+    assert_eq!(marks(&farm), BTreeMap::from([(1, 2), (2, 3)]));
+}
+
 #[cfg(unix)]
 #[test]
 fn vacuum_deletes_nothing_behind_a_link() {
@@ -341,7 +357,7 @@ fn damage_is_found() {
         problems()
     );
     assert!(
-        problems()[1].ends_with("the run 1 has 2 rows, found 0"),
+        problems()[1].ends_with("rows of the run 1: expected 2, found 0"),
         "{:?}",
         problems()
     );

@@ -189,8 +189,7 @@ fn sums(line: Line, total: &FileTotal) -> Line {
         .words(" kB, open+close ")
         .value(Seconds(3), total.open_close_ns)
         .words(" s, ")
-        .whole(total.total_count)
-        .words(" operations")
+        .counted(total.total_count, ["operation", "operations"])
 }
 
 #[cfg(test)]

@@ -197,9 +197,10 @@ fn handles(object: &ObjectRow, line: Line) -> Line {
     if preexisting <= 0 {
         return line;
     }
-    line.words(format!(
-        " Open before: {preexisting} handles of {preexisting_owners} processes"
-    ))
+    line.words(" Open before: ")
+        .counted(preexisting, ["handle", "handles"])
+        .words(" of ")
+        .counted(preexisting_owners, ["process", "processes"])
 }
 
 fn references(object: &ObjectRow, line: Line) -> Line {
@@ -207,7 +208,7 @@ fn references(object: &ObjectRow, line: Line) -> Line {
         return line;
     }
     let line = line.words(format!(" References: {:+} in ", object.reference_balance));
-    line.whole(object.reference_changes).words(" changes")
+    line.counted(object.reference_changes, ["change", "changes"])
 }
 
 /// Returns sums over all objects.

@@ -3,6 +3,7 @@
 use etwkit_question::declare;
 use std::time::SystemTime;
 
+use etwkit_base::digits::counted;
 use etwkit_question::Error;
 use etwkit_question::Format::{Whole, Word};
 use etwkit_question::test_run::{Selection, TestFile, TestRun};
@@ -28,6 +29,9 @@ declare! {
         verbose: bool = option("").called("recordings").output(),
     }
 }
+
+/// Nouns of a number of tests.
+const TESTS: [&str; 2] = ["test", "tests"];
 
 type TestColumn = Column<TestRunRequest, TestRow>;
 
@@ -88,10 +92,12 @@ fn heading(run: &TestRun) -> Line {
         ..
     } = RunSums::of(std::slice::from_ref(run));
     Line::heading(format!(
-        "Run {} starts at {}, duration {}, {test_cases} test cases, {tests} tests",
+        "Run {} starts at {}, duration {}, {}, {}",
         run.index,
         run.start(),
-        length(seconds)
+        length(seconds),
+        counted(test_cases as u64, ["test case", "test cases"]),
+        counted(tests as u64, TESTS)
     ))
 }
 
@@ -105,11 +111,12 @@ fn total(runs: &[TestRun]) -> Option<Line> {
         ..
     } = RunSums::of(runs);
     Some(Line::new(format!(
-        "{} runs from {} to {}: {tests} tests, {recordings} recordings, {extracted} of them extracted, \
-         machines: {}",
-        runs.len(),
+        "{} from {} to {}: {}, {}, {extracted} of them extracted, machines: {}",
+        counted(runs.len() as u64, ["run", "runs"]),
         first.start(),
         last.end(),
+        counted(tests as u64, TESTS),
+        counted(recordings as u64, ["recording", "recordings"]),
         if machines.is_empty() { "?" } else { &machines }
     )))
 }

@@ -24,6 +24,9 @@ declare! {
 /// Condition on the stack tags of the code that writes events.
 const TRACING: &str = "tag_set = 'default' AND tag LIKE '%ETW%Tracing%'";
 
+/// Nouns of a number of events.
+const EVENTS: [&str; 2] = ["event", "events"];
+
 /// Adds lines about the whole trace below the rows.
 pub(super) fn with_foot(answer: Answer, session: &Session) -> Result<Answer> {
     // Aggregates without groups are one row even if a table is empty, so the joins keep the trace.
@@ -50,25 +53,23 @@ fn lines(whole: &OfTrace) -> Vec<Line> {
     if let Some((events, bytes)) = whole.events.zip(whole.record_bytes) {
         all.push(
             Line::new("The trace: ")
-                .whole(events)
-                .words(" events, ")
+                .counted(events, EVENTS)
+                .words(", ")
                 .value(Megabytes, bytes)
                 .words(" MB; ")
-                .whole(per_second(events))
-                .words(" events and ")
+                .counted(per_second(events), EVENTS)
+                .words(" and ")
                 .value(Bytes, per_second(bytes))
                 .words(" a second"),
         );
     }
     let lost = Line::new("Lost: ")
-        .whole(whole.lost_events)
-        .words(" events, ")
-        .whole(whole.lost_buffers);
+        .counted(whole.lost_events, EVENTS)
+        .words(", ")
+        .counted(whole.lost_buffers, ["buffer", "buffers"]);
     all.push(match whole.silent_seconds {
-        Some(silent) => lost
-            .words(" buffers; seconds without any event: ")
-            .whole(silent),
-        None => lost.words(" buffers"),
+        Some(silent) => lost.words("; seconds without any event: ").whole(silent),
+        None => lost,
     });
     if let Some((cost, cpu)) = whole.tracing_ns.zip(whole.cpu_ns.filter(|cpu| *cpu > 0)) {
         let line = Line::new("Tracing cost: ")

@@ -54,7 +54,7 @@ pub(super) fn of_process(
         .value(Bytes, total.outstanding_bytes)
         .words(" in ");
     (
-        line.whole(total.outstanding_commits).words(" commits"),
+        line.counted(total.outstanding_commits, ["commit", "commits"]),
         rows,
     )
 }

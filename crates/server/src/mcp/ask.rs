@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis, RuleRow};
+use etwkit_base::digits::counted;
 use etwkit_engine::{question as declared, questions};
 use etwkit_question::nothing::Chosen;
 use etwkit_question::trace::TraceInfo;
@@ -331,8 +332,8 @@ fn rules(all: &[RuleRow], evidence: &mut Evidence) -> Value {
     // of the cause.
     if !silent.is_empty() {
         evidence.unproven(format!(
-            "that the causes of {} rules are absent: they could not be checked (see rules)",
-            silent.len()
+            "that the causes of {} not be checked are absent (see rules)",
+            counted(silent.len() as u64, ["rule that could", "rules that could"])
         ));
     }
     json!({"asked": all.len(), "found": of("found"), "found_nothing": of("nothing"), "not_checked": silent})

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use etwkit_analysis::questions::{CRITICAL_PATH, DIAGNOSE, DIFF};
-use etwkit_base::shell::quoted;
+use etwkit_base::shell::{quoted, quoted_pattern};
 use etwkit_engine::{Engine, question, questions};
 use etwkit_question::{AnyQuestion, Values, request_schema, row_schema};
 use serde_json::{Value, json};
@@ -472,7 +472,7 @@ fn sql(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     answer.extend(evidence.json());
     let command = format!(
         "etwkit sql {} {}",
-        quoted(&trace.named.display().to_string()),
+        quoted_pattern(&trace.named.display().to_string()),
         quoted(sql)
     );
     answer.insert("command".into(), command.into());
@@ -482,7 +482,10 @@ fn sql(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
 fn view(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     let trace = call.shared.traces.get(given.required("trace")?)?;
     let mut answer = named(&trace);
-    let command = format!("etwkit view {}", quoted(&trace.named.display().to_string()));
+    let command = format!(
+        "etwkit view {}",
+        quoted_pattern(&trace.named.display().to_string())
+    );
     answer.insert("command".into(), command.into());
     match link(call, &trace) {
         Ok(link) => answer.insert("link".into(), link.into()),

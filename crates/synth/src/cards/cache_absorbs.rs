@@ -68,14 +68,7 @@ fn plant(scene: &mut Scene) -> Planted {
             lazy_writer(scene, file);
         }
     }
-    scene.b.script(
-        thread,
-        &steps,
-        &[
-            Step::Sleep(sleeps, 300_000, 500_000),
-            Step::Run(fills, 100, 300),
-        ],
-    );
+    scene.idles_after(thread, &steps, (sleeps, fills));
     let culprit = format!("{} ({})", image.name, scene.b.pid(program));
     Planted {
         culprit,

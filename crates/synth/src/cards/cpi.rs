@@ -91,14 +91,7 @@ fn plant(scene: &mut Scene) -> Planted {
         let rest = longest - beside + 60_000;
         steps.push(Step::Sleep(sleeps, rest, rest));
     }
-    scene.b.script(
-        thread,
-        &steps,
-        &[
-            Step::Sleep(sleeps, 300_000, 500_000),
-            Step::Run(code, 100, 300),
-        ],
-    );
+    scene.idles_after(thread, &steps, (sleeps, code));
     let culprit = format!("{} ({})", other.name, scene.b.pid(other_program));
     Planted {
         culprit,

@@ -110,14 +110,7 @@ fn serves(scene: &mut Scene, (image, thread): (Image, Thread), started: Event, l
         // In the twin the collection in the background ends before the next one starts.
         steps.push(Step::Sleep(sleeps, rest + length, rest + length));
     }
-    scene.b.script(
-        thread,
-        &steps,
-        &[
-            Step::Sleep(sleeps, 300_000, 500_000),
-            Step::Run(works, 100, 300),
-        ],
-    );
+    scene.idles_after(thread, &steps, (sleeps, works));
 }
 
 /// Sets the work of the thread for collections in the background. It has none if they are off.

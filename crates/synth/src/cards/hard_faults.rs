@@ -67,20 +67,9 @@ fn plant(scene: &mut Scene) -> Planted {
             Step::Run(code, pages * WORK_US, pages * WORK_US)
         };
         steps.extend(scene.operation(scene.acts([works])));
-        let between = scene.draw(80_000, 160_000);
-        steps.extend([
-            Step::Run(code, 2_000, 6_000),
-            Step::Sleep(sleeps, between, between),
-        ]);
+        steps.extend(scene.rests((sleeps, code), (2_000, 6_000), (80_000, 160_000)));
     }
-    scene.b.script(
-        thread,
-        &steps,
-        &[
-            Step::Sleep(sleeps, 300_000, 500_000),
-            Step::Run(code, 100, 300),
-        ],
-    );
+    scene.idles_after(thread, &steps, (sleeps, code));
     Planted {
         culprit: keep(format!(r"C:\{path}")).to_owned(),
         victims: vec![program],

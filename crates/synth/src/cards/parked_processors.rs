@@ -66,14 +66,7 @@ fn plant(scene: &mut Scene) -> Planted {
     }
     steps.extend(scene.operation(scene.acts_on_ready(pieces)));
     steps.push(Step::Set(posts, work.ends));
-    scene.b.script(
-        thread,
-        &steps,
-        &[
-            Step::Sleep(sleeps, 300_000, 500_000),
-            Step::Run(encodes, 100, 300),
-        ],
-    );
+    scene.idles_after(thread, &steps, (sleeps, encodes));
     Planted {
         culprit: "core parking".to_owned(),
         victims: vec![program],

@@ -114,14 +114,7 @@ fn accepts(scene: &mut Scene, service: &Service) {
     }
     let mut steps = vec![Step::Sleep(sleeps, start, start)];
     steps.extend(scene.operation(scene.acts(work)));
-    scene.b.script(
-        thread,
-        &steps,
-        &[
-            Step::Sleep(sleeps, 300_000, 500_000),
-            Step::Run(reads, 100, 300),
-        ],
-    );
+    scene.idles_after(thread, &steps, (sleeps, reads));
 }
 
 /// Sets the work of a thread of the pool: it handles requests. The one that is added last first

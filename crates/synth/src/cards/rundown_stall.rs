@@ -95,14 +95,7 @@ fn serves(scene: &mut Scene, (image, thread): (Image, Thread), lock: Event) {
         steps.extend(scene.operation(request));
         steps.push(Step::Sleep(sleeps, rest, rest));
     }
-    scene.b.script(
-        thread,
-        &steps,
-        &[
-            Step::Sleep(sleeps, 300_000, 500_000),
-            Step::Run(works, 100, 300),
-        ],
-    );
+    scene.idles_after(thread, &steps, (sleeps, works));
 }
 
 /// Sets the work of the thread on which the tracing system calls the runtime: it lists all methods

@@ -14,7 +14,7 @@ use crate::scenarios::windows::{
     user_program,
 };
 use crate::script::{Builder, Step};
-use crate::table::{Module, Program, Thread};
+use crate::table::{Code, Module, Path, Program, Thread};
 
 /// First addresses of added images: executables, libraries, drivers.
 const EXECUTABLES: u64 = 0x7FF7_4000_0000;
@@ -179,6 +179,34 @@ impl Scene {
     /// Returns a number from `low` to `high`. The twin gets the same number if both draw it.
     pub(crate) const fn draw(&mut self, low: u32, high: u32) -> u32 {
         self.rng.between(low, high)
+    }
+
+    /// Returns the steps between two operations: some work and a rest, in microseconds.
+    pub(crate) fn rests(
+        &mut self,
+        (sleeps, code): (Path, Code),
+        work: (u32, u32),
+        rest: (u32, u32),
+    ) -> [Step; 2] {
+        let rest = self.draw(rest.0, rest.1);
+        [
+            Step::Run(code, work.0, work.1),
+            Step::Sleep(sleeps, rest, rest),
+        ]
+    }
+
+    /// Sets the work of a thread: these steps once, and then little until the trace ends.
+    pub(crate) fn idles_after(
+        &mut self,
+        thread: Thread,
+        steps: &[Step],
+        (sleeps, code): (Path, Code),
+    ) {
+        let idle = [
+            Step::Sleep(sleeps, 300_000, 500_000),
+            Step::Run(code, 100, 300),
+        ];
+        self.b.script(thread, steps, &idle);
     }
 
     /// Wraps the steps that the user waits for, whose additional length is the cost of the defect.

@@ -54,20 +54,9 @@ fn plant(scene: &mut Scene) -> Planted {
         let read = Step::Read(reads, reading(bad, 1, bytes, (code, 300, 300)));
         let loads = [looks_up].into_iter().chain(scene.acts([read]));
         steps.extend(scene.operation(loads));
-        let between = scene.draw(30_000, 60_000);
-        steps.extend([
-            Step::Run(code, 1_000, 3_000),
-            Step::Sleep(sleeps, between, between),
-        ]);
+        steps.extend(scene.rests((sleeps, code), (1_000, 3_000), (30_000, 60_000)));
     }
-    scene.b.script(
-        thread,
-        &steps,
-        &[
-            Step::Sleep(sleeps, 300_000, 500_000),
-            Step::Run(code, 100, 300),
-        ],
-    );
+    scene.idles_after(thread, &steps, (sleeps, code));
     Planted {
         culprit: "disk 0 (Acme SSD 512)".to_owned(),
         victims: vec![program],

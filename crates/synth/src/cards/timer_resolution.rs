@@ -54,14 +54,7 @@ fn plant(scene: &mut Scene) -> Planted {
     let thread = scene
         .b
         .thread(program, 10, &format!("{}!{function}", image.alias));
-    scene.b.script(
-        thread,
-        &steps,
-        &[
-            Step::Sleep(sleeps, 300_000, 500_000),
-            Step::Run(plays, 100, 300),
-        ],
-    );
+    scene.idles_after(thread, &steps, (sleeps, plays));
     let culprit = format!("{} ({})", image.name, scene.b.pid(program));
     Planted {
         culprit,

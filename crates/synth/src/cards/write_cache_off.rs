@@ -64,20 +64,9 @@ fn plant(scene: &mut Scene) -> Planted {
             reading(file, records, bytes, (code, WORK_US, WORK_US)),
         );
         steps.extend(scene.operation(scene.acts([write])));
-        let between = scene.draw(60_000, 120_000);
-        steps.extend([
-            Step::Run(code, 1_000, 3_000),
-            Step::Sleep(sleeps, between, between),
-        ]);
+        steps.extend(scene.rests((sleeps, code), (1_000, 3_000), (60_000, 120_000)));
     }
-    scene.b.script(
-        thread,
-        &steps,
-        &[
-            Step::Sleep(sleeps, 300_000, 500_000),
-            Step::Run(code, 100, 300),
-        ],
-    );
+    scene.idles_after(thread, &steps, (sleeps, code));
     Planted {
         culprit: "write cache of disk 0 (Acme SSD 512)".to_owned(),
         victims: vec![program],

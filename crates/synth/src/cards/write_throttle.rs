@@ -83,14 +83,7 @@ fn plant(scene: &mut Scene) -> Planted {
     let thread = scene
         .b
         .thread(program, 8, &format!("{}!CExport::Run", image.alias));
-    scene.b.script(
-        thread,
-        &steps,
-        &[
-            Step::Sleep(sleeps, 300_000, 500_000),
-            Step::Run(fills, 100, 300),
-        ],
-    );
+    scene.idles_after(thread, &steps, (sleeps, fills));
     Planted {
         culprit: "the cache of written data".to_owned(),
         victims: vec![program],

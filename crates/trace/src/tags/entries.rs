@@ -51,14 +51,22 @@ pub(super) struct Entries {
     rank: IndexVec<Rule, u32>,
     /// The rule that wins for a pattern of modules and one of methods.
     rules: FxHashMap<(PatternId, PatternId), Idx<Rule>>,
+    /// The same rules for each pattern of modules, with their patterns of methods.
+    of_pattern: IndexVec<Numbered, Vec<(PatternId, Idx<Rule>)>>,
     /// The first place of a rule with each pattern of methods.
     best: IndexVec<Numbered, u32>,
 }
+
+/// Pairs of patterns that are looked up for one frame. Frames of known files have a few; a malicious
+/// file can have any number.
+const MAX_PAIRS: usize = 1024;
 
 /// Patterns that the name of a module matches.
 #[derive(Debug)]
 pub(super) struct OfModule {
     patterns: Vec<PatternId>,
+    /// The rule that wins for each pattern of methods, once a frame had too many pairs of patterns.
+    by_method: Option<FxHashMap<PatternId, Idx<Rule>>>,
     /// The rule of its frames without a name.
     pub(super) without_name: Option<Idx<Rule>>,
 }
@@ -85,11 +93,18 @@ impl Entries {
                 *winner = entry.rule;
             }
         }
+        let modules = declared.modules.index();
+        let mut of_pattern: IndexVec<Numbered, Vec<(PatternId, Idx<Rule>)>> =
+            vec![Vec::new(); modules.count()].into();
+        for ((module, method), rule) in &winners {
+            of_pattern[*module].push((*method, *rule));
+        }
         Self {
-            modules: declared.modules.index(),
+            modules,
             methods,
             rank,
             rules: winners,
+            of_pattern,
             best,
         }
     }
@@ -104,12 +119,13 @@ impl Entries {
         let without_name = self.winner(&patterns, &any);
         OfModule {
             patterns,
+            by_method: None,
             without_name,
         }
     }
 
     /// The rule that wins for a method of a module.
-    pub(super) fn rule(&self, module: &OfModule, method: &str) -> Option<Idx<Rule>> {
+    pub(super) fn rule(&self, module: &mut OfModule, method: &str) -> Option<Idx<Rule>> {
         if module.patterns.is_empty() {
             return None;
         }
@@ -121,7 +137,28 @@ impl Entries {
         // With the strongest ones first, most of the others need not be looked at.
         methods.sort_unstable_by_key(|method| self.best[*method]);
         methods.dedup();
-        self.winner(&module.patterns, &methods)
+        if module.patterns.len().saturating_mul(methods.len()) <= MAX_PAIRS {
+            return self.winner(&module.patterns, &methods);
+        }
+        let by_method = module
+            .by_method
+            .get_or_insert_with(|| self.winners(&module.patterns));
+        let found = methods.iter().filter_map(|method| by_method.get(method));
+        found.copied().min_by_key(|rule| self.rank[*rule])
+    }
+
+    /// The rule that wins for each pattern of methods, among those of these patterns of modules.
+    fn winners(&self, modules: &[PatternId]) -> FxHashMap<PatternId, Idx<Rule>> {
+        let mut winners: FxHashMap<PatternId, Idx<Rule>> = FxHashMap::default();
+        for module in modules {
+            for (method, rule) in &self.of_pattern[*module] {
+                let winner = winners.entry(*method).or_insert(*rule);
+                if self.rank[*rule] < self.rank[*winner] {
+                    *winner = *rule;
+                }
+            }
+        }
+        winners
     }
 
     /// The rule that wins among all pairs of patterns; those of methods are in their order.
@@ -142,5 +179,49 @@ impl Entries {
                 .min_by_key(|rule| self.rank[*rule]);
         }
         winner
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(priority: i32) -> Rule {
+        Rule {
+            path: String::new(),
+            priority,
+            hint: None,
+        }
+    }
+
+    #[test]
+    fn many_pairs_of_patterns_are_looked_up_once_for_a_module() {
+        let (module, method) = ("m".repeat(40), "f".repeat(40));
+        let start = |text: &str, length: usize| format!("{}*", &text[..length]);
+        let mut declared = Declared::default();
+        let mut rules: IndexVec<Rule> = IndexVec::new();
+        let mut of_other = Vec::new();
+        for length in 0..40 {
+            // Each of them matches only one of both.
+            let of_module = rules.push(rule(9));
+            declared.add(&start(&module, length), "other", of_module);
+            let of_method = rules.push(rule(9));
+            declared.add("other", &start(&method, length), of_method);
+            of_other.push(of_method);
+        }
+        let weak = rules.push(rule(1));
+        declared.add(&start(&module, 3), &start(&method, 5), weak);
+        let strong = rules.push(rule(2));
+        declared.add(&start(&module, 30), &start(&method, 7), strong);
+        let entries = Entries::new(declared, &rules);
+
+        let mut many = entries.of_module(Some(&module));
+        assert_eq!(entries.rule(&mut many, &method), Some(strong));
+        assert!(many.by_method.is_some());
+        assert_eq!(entries.rule(&mut many, "ffffff"), Some(weak));
+        assert_eq!(entries.rule(&mut many, "g"), None);
+        let mut few = entries.of_module(Some("other"));
+        assert_eq!(entries.rule(&mut few, &method), Some(of_other[0]));
+        assert!(few.by_method.is_none());
     }
 }

@@ -7,7 +7,6 @@
 use etwkit_base::index::{Idx, IndexVec};
 use rustc_hash::FxHashMap;
 
-use super::entries::OfModule;
 use super::frames::Frames;
 use super::rule::{Neighbour, Rule};
 use super::{OTHER, TagSet};
@@ -178,18 +177,28 @@ impl Tagged {
 
 /// The rule that wins for each frame, if any matches.
 fn rules_of_frames<F: Frames + ?Sized>(set: &TagSet, frames: &F) -> Vec<Option<Idx<Rule>>> {
-    let mut modules: FxHashMap<Option<&str>, OfModule> = FxHashMap::default();
-    let rule = |frame| {
-        let name = frames.module(frame);
-        let module = modules
-            .entry(name)
-            .or_insert_with(|| set.entries.of_module(name));
-        match frames.method(frame) {
-            Some(method) => set.entries.rule(module, method),
-            None => module.without_name,
+    let mut of_modules: FxHashMap<Option<&str>, Vec<u32>> = FxHashMap::default();
+    for frame in 0..frames.count() as u32 {
+        of_modules
+            .entry(frames.module(frame))
+            .or_default()
+            .push(frame);
+    }
+    let mut rules = vec![None; frames.count()];
+    // One module after the other: what is looked up for one can be as large as the file of rules.
+    for (name, of_module) in of_modules {
+        let mut module = set.entries.of_module(name);
+        for frame in of_module {
+            let rule = match frames.method(frame) {
+                Some(method) => set.entries.rule(&mut module, method),
+                None => module.without_name,
+            };
+            if let Some(place) = rules.get_mut(frame as usize) {
+                *place = rule;
+            }
         }
-    };
-    (0..frames.count() as u32).map(rule).collect()
+    }
+    rules
 }
 
 /// Creates matches from rules and neighbors.

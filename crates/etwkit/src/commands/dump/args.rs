@@ -30,7 +30,7 @@ const WITHOUT_EXTRACTS: [&str; 2] = [SCHEMA, "show_sql"];
 #[derive(Debug, Args)]
 pub(crate) struct Common {
     /// Extracts (NAME.etwx), traces, which are extracted into a cache first, folders with both,
-    /// patterns such as "runs/**/*.etwx", or @FILE with one of these on each line
+    /// patterns such as "runs/**/*.etwx", or "@FILE" with one of these on each line
     #[arg(value_name = "EXTRACT", required_unless_present_any = WITHOUT_EXTRACTS)]
     pub(super) extracts: Vec<PathBuf>,
     /// The files that these stand for, after the first search.
@@ -97,12 +97,10 @@ pub(crate) struct Common {
     /// Additional settings of an ETWAnalyzer line; `None` on our own command lines.
     #[arg(skip)]
     pub(crate) guest: Option<Guest>,
-    /// True if the question compares two extracts, so that it needs both.
+    /// True if the question compares two extracts, so that it needs both. One that is named twice is
+    /// compared with itself.
     #[arg(skip)]
     pub(super) is_of_two: bool,
-    /// True if an extract that is named twice is compared with itself.
-    #[arg(skip)]
-    pub(super) may_repeat: bool,
     /// Default number of rows of a ranked list in text.
     #[arg(skip)]
     pub(super) most_rows: Option<usize>,

@@ -48,7 +48,7 @@ impl Common {
             return Ok(self.files_of_tests(&selection)?.filter_map(asked).collect());
         }
         let named = named(&self.extracts, Wanted::Answers, self.recursive)?;
-        if self.may_repeat {
+        if self.is_of_two {
             return Ok(named);
         }
         let (once, again) = each_once(named);

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use etwkit_base::digits::counted;
 use etwkit_files::copies::copy_into;
 use etwkit_question::test_run::TestFile;
 
@@ -50,8 +51,11 @@ impl CopyArgs {
         }
         if common.is_text() {
             printer.line(&format!(
-                "copied {} files and extracts to {}",
-                copied.count,
+                "copied {} to {}",
+                counted(
+                    copied.count as u64,
+                    ["file or extract", "files and extracts"]
+                ),
                 folder.display()
             ))?;
         }

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use anyhow::{bail, ensure};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Id};
+use etwkit_base::digits::counted;
 pub(super) use etwkit_engine::question;
 use etwkit_engine::{DiskFiles, ask_names, questions};
 use etwkit_question::nothing::Chosen;
@@ -176,10 +177,6 @@ impl Declared {
         let mut common = Common::from_arg_matches(matches)?;
         common.most_rows = is_listed.then_some(MOST_ROWS);
         common.is_of_two = question.is_of_two();
-        common.may_repeat = common.is_of_two
-            || question
-                .read(&values)
-                .is_ok_and(|request| request.compares());
         // Only one command has this option.
         if matches.try_contains_id(FINDING).unwrap_or(false) {
             common.finding_file = common.out.take();
@@ -365,11 +362,7 @@ fn nothing_together(
     extracts: usize,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<()> {
-    let of = if extracts == 1 {
-        "1 extract".to_owned()
-    } else {
-        format!("{extracts} extracts")
-    };
+    let of = counted(extracts as u64, ["extract", "extracts"]);
     let sentence = format!("{found} in {of}; without --merge there is more about each");
     say_nothing(args, &sentence, printer)
 }

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
+use etwkit_base::digits::counted;
 use etwkit_extract::json7z::{import_json, is_json_extract, open_json};
 use etwkit_extract::manifest::{Detail, ETWANALYZER};
 use etwkit_extract::{Extract, FromForeign, WriterOptions};
@@ -105,7 +106,11 @@ pub(super) fn text(
     let count = left_out.count();
     if count > 0 {
         printer.line(&format!(
-            "  {count} kinds of information have no place in an extract: see its table diagnostic"
+            "  {} no place in an extract: see its table diagnostic",
+            counted(
+                count as u64,
+                ["kind of information has", "kinds of information have"]
+            )
         ))?;
     }
     Ok(())

@@ -40,6 +40,9 @@ use into_lake::IntoLake;
 use plan::Job;
 use progress::Bars;
 
+/// Temporary extracts that may wait for one before them, for each thread.
+const AHEAD: usize = 4;
+
 /// The outcome of extracting one trace.
 enum Outcome {
     Extracted(Box<Converted>, Duration),
@@ -158,10 +161,7 @@ fn each(
         left_out: left_out.as_ref(),
     };
     let threads = args.jobs.map_or_else(processors, |jobs| jobs as usize);
-    let workers = Workers {
-        threads,
-        jobs_ahead: usize::MAX,
-    };
+    let workers = workers(threads, temporary.is_some());
     let bars = Bars::new(jobs.len(), wants_notes);
     let mut exit = Exit::Answered;
     // Traces are reported in the order in which they were named, however long each takes.
@@ -177,6 +177,20 @@ fn each(
         },
     )?;
     Ok(exit)
+}
+
+/// The workers of all traces. Extracts that are removed after they were added to a lake must not fill
+/// the disk, however long the first one takes.
+const fn workers(threads: usize, are_temporary: bool) -> Workers {
+    let jobs_ahead = if are_temporary {
+        AHEAD.saturating_mul(threads)
+    } else {
+        usize::MAX
+    };
+    Workers {
+        threads,
+        jobs_ahead,
+    }
 }
 
 /// The outcome of extracting one trace, for callers that print their own text.
@@ -451,4 +465,15 @@ fn warning(
         "  {severity}: {message} ({})",
         grouped(count.unsigned_abs())
     ))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn temporary_extracts_do_not_pile_up_behind_a_slow_one() {
+        let ahead = |are_temporary| workers(2, are_temporary).jobs_ahead;
+        assert_eq!((ahead(true), ahead(false)), (8, usize::MAX));
+    }
 }

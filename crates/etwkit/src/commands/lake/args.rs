@@ -43,7 +43,7 @@ pub(super) struct OnlyLake {
 pub(super) struct AddArgs {
     /// The folder of the lake
     pub(super) lake: PathBuf,
-    /// Extracts (.etwx), traces, folders, patterns such as "runs/**/*.etwx", or @FILE with one of
+    /// Extracts (.etwx), traces, folders, patterns such as "runs/**/*.etwx", or "@FILE" with one of
     /// these on each line
     #[arg(value_name = "EXTRACT", required = true)]
     pub(super) extracts: Vec<PathBuf>,

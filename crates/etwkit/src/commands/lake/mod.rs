@@ -102,11 +102,17 @@ fn note(checked: &Checked, printer: &mut Printer<'_>) {
 
 fn compact(args: &CompactArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let done = Lake::open(&args.lake)?.compact(age(args.older_than))?;
+    let without_checkpoint: Vec<String> = done
+        .without_checkpoint
+        .into_iter()
+        .map(|error| format!("{:#}", anyhow::Error::from(error)))
+        .collect();
     let object = json!({
         "tables": done.tables,
         "files_before": done.merged,
         "files_after": done.written,
         "rows_left_out": done.left_out,
+        "without_checkpoint": without_checkpoint,
     });
     let text = format!(
         "{}: {} became {}, {} left out",
@@ -116,6 +122,11 @@ fn compact(args: &CompactArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit
         counted(done.left_out, ROWS),
     );
     said(printer, ("lake compact", args.json), &object, &text)?;
+    for reason in without_checkpoint {
+        printer.note(&format!(
+            "no checkpoint was written, so readers still need the earlier commits: {reason}"
+        ));
+    }
     Ok(Exit::Answered)
 }
 

@@ -20,8 +20,8 @@ const RESOURCES: &str = "Resources";
 
 #[derive(Debug, Args)]
 pub(crate) struct SqlArgs {
-    /// Extracts (.etwx), traces, folders, patterns such as "runs/**/*.etwx", or @FILE with one of
-    /// these on each line; then SQL: one statement, - for the standard input, or @NAME for a
+    /// Extracts (.etwx), traces, folders, patterns such as "runs/**/*.etwx", or "@FILE" with one of
+    /// these on each line; then SQL: one statement, - for the standard input, or "@NAME" for a
     /// question of the library
     #[arg(value_name = "EXTRACT, SQL", num_args = 1..,
           required_unless_present_any = ["show_schema", "file"])]
@@ -36,8 +36,8 @@ pub(crate) struct SqlArgs {
     /// repeated
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
-    /// A folder with questions of your own: @NAME is its file NAME.sql, also in folders below
-    /// (@AREA/NAME); they come before the questions of the program
+    /// A folder with questions of your own: "@NAME" is its file NAME.sql, also in folders below
+    /// ("@AREA/NAME"); they come before the questions of the program
     #[arg(long, value_name = "FOLDER")]
     pub(crate) library: Option<PathBuf>,
     #[command(flatten)]

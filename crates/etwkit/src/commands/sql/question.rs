@@ -69,7 +69,7 @@ pub(super) fn text(args: &SqlArgs) -> anyhow::Result<String> {
     let Some(name) = name.and_then(|name| name.strip_prefix('@')) else {
         return Err(advised(
             "--show-sql prints the SQL of a question of the library",
-            "name one, such as @cpu/processes",
+            "name one, such as \"@cpu/processes\"",
         ));
     };
     let query = of_library(name, None)?;
@@ -147,7 +147,7 @@ fn of_library(name: &str, folder: Option<&Path>) -> anyhow::Result<Cow<'static, 
         return Err(advised(
             format!("there is no question @{name}, but a file {name}"),
             format!(
-                "`--file {file}` reads the SQL from it; only lists of extracts are written as @FILE"
+                "`--file {file}` reads the SQL from it; only lists of extracts are written as \"@FILE\""
             ),
         ));
     }

@@ -40,7 +40,7 @@ Example:
 #[derive(Debug, Args)]
 struct LoadArgs {
     /// Extracts (.etwx), traces, which are extracted into a cache first, folders, patterns, or
-    /// @FILE with one of these on each line
+    /// "@FILE" with one of these on each line
     #[arg(value_name = "EXTRACT", required = true)]
     extracts: Vec<PathBuf>,
     #[command(flatten)]

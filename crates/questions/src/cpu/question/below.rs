@@ -9,6 +9,9 @@ use etwkit_question::Line;
 /// Indentation of each line.
 const INDENT: &str = "      ";
 
+/// Nouns of a number of cores.
+const CORES: [&str; 2] = ["core", "cores"];
+
 /// Returns the requested lines below a row.
 pub(super) fn below(asked: &CpuQuestion, kinds: &CoreKinds, ready: &ReadyTimes) -> Vec<Line> {
     let mut lines = Vec::new();
@@ -70,10 +73,12 @@ fn kind_line(of: &KindUse, normalize: bool) -> Line {
         .words(", ")
         .value(Fixed(0), of.cpu_percent)
         .words(" % of CPU on ");
-    line = line.words(match of.enabled_cores {
-        Some(all) => format!("{} of {all} cores", of.used_cores),
-        None => format!("{} cores", of.used_cores),
-    });
+    line = match of.enabled_cores {
+        Some(all) => line
+            .words(format!("{} of ", of.used_cores))
+            .counted(all, CORES),
+        None => line.counted(of.used_cores, CORES),
+    };
     if let Some(mhz) = of.mean_mhz {
         line = line.words(", ").value(Fixed(0), mhz).words(" MHz");
         if let Some(percent) = of.frequency_percent {
