@@ -12,6 +12,7 @@ use axum::routing::{MethodRouter, get, post};
 use etwkit_base::shell;
 use etwkit_engine::Asking;
 use etwkit_sql::Session;
+use etwkit_sql::literal::quoted;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +52,16 @@ impl Call<'_> {
     /// Returns the source of an answer that comes from one statement.
     pub(crate) fn of_sql(&self, ready: &Ready, sql: String, rows_read: u64) -> Source {
         let path = ready.named.display().to_string();
-        let command = shell::joined(["etwkit", "sql", &path, &on_one_line(&sql)]);
+        let statement = on_one_line(&sql);
+        let mut words = vec!["etwkit", "sql"];
+        // The name of a set is the name of its file.
+        for set in self.asking.tags.iter() {
+            if sql.contains(&quoted(set.name())) {
+                words.extend(["--stack-tag-file", set.name()]);
+            }
+        }
+        words.extend([&*path, &*statement]);
+        let command = shell::joined(words);
         Source {
             sql,
             command,
@@ -73,7 +83,11 @@ pub(crate) async fn answered_by<T: Send + 'static>(
     most: Duration,
     work: impl FnOnce(&Asking) -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    shared.desk.answer(Asking::default(), most, work).await?
+    let asking = Asking {
+        tags: shared.tags.sets(),
+        ..Asking::default()
+    };
+    shared.desk.answer(asking, most, work).await?
 }
 
 /// Routes a request with JSON in both directions.
