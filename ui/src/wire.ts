@@ -457,6 +457,46 @@ trace: number,
  */
 path: string, };
 
+export type TagsAnswer = { 
+/**
+ * Name of the file that replaces the built-in rules, if one does.
+ */
+file: string | null, 
+/**
+ * The page's own rules as a stack tag file; empty without any.
+ */
+own: string, 
+/**
+ * Names of tags in the order of their rules, at most 2,000.
+ */
+tags: Array<string>, 
+/**
+ * Parts of the files that have no effect, with line and column.
+ */
+notes: Array<string>, };
+
+export type OwnTagsRequest = { 
+/**
+ * A stack tag file; an empty text removes the rules.
+ */
+text: string, };
+
+export type TagFileRequest = { 
+/**
+ * The file; nothing for the built-in rules.
+ */
+file: TagFile | null, };
+
+export type TagFile = { 
+/**
+ * Its name without folders, which is also the name of its set.
+ */
+name: string, 
+/**
+ * Its content.
+ */
+text: string, };
+
 export type LaneKind = "core" | "process" | "thread";
 
 export type LanesRequest = { 

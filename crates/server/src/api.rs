@@ -12,6 +12,7 @@ use axum::routing::{MethodRouter, get, post};
 use etwkit_base::shell;
 use etwkit_engine::Asking;
 use etwkit_sql::Session;
+use etwkit_sql::literal::quoted;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -51,11 +52,16 @@ impl Call<'_> {
     /// Returns the source of an answer that comes from one statement.
     pub(crate) fn of_sql(&self, ready: &Ready, sql: String, rows_read: u64) -> Source {
         let path = ready.named.display().to_string();
-        let command = format!(
-            "etwkit sql {} {}",
-            shell::quoted_pattern(&path),
-            shell::quoted(&on_one_line(&sql))
-        );
+        let mut command = vec!["etwkit sql".to_owned()];
+        // The name of a set is the name of its file.
+        for set in self.asking.tags.iter() {
+            if sql.contains(&quoted(set.name())) {
+                command.push(format!("--stack-tag-file {}", shell::quoted(set.name())));
+            }
+        }
+        command.push(shell::quoted_pattern(&path));
+        command.push(shell::quoted(&on_one_line(&sql)));
+        let command = command.join(" ");
         Source {
             sql,
             command,
@@ -77,7 +83,11 @@ pub(crate) async fn answered_by<T: Send + 'static>(
     most: Duration,
     work: impl FnOnce(&Asking) -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    shared.desk.answer(Asking::default(), most, work).await?
+    let asking = Asking {
+        tags: shared.tags.sets(),
+        ..Asking::default()
+    };
+    shared.desk.answer(asking, most, work).await?
 }
 
 /// Routes a request with JSON in both directions.

@@ -43,7 +43,7 @@ pub(crate) fn levels(
             .filter(|(before, _)| column.is_frames() && before == name);
         // A missing stack is a group like any other value, without frames below it.
         if !column.is_frames() || *value == Cell::Missing(()) {
-            selected.and(equals(&column.group(), column.kind(), value)?);
+            selected.and(equals(&column.group(session), column.kind(), value)?);
             continue;
         }
         let way = Way::of(session, value)?;
@@ -68,7 +68,7 @@ pub(crate) fn levels(
         .map(|(_, way)| way);
     // One frame more than the outer level, so that its group is split by the next frame.
     let value = outer.map_or_else(
-        || shown.group(),
+        || shown.group(session),
         |way| shown.root(way.frames.saturating_add(1)),
     );
     Ok(Asked {

@@ -50,6 +50,8 @@ mod state;
 mod symbols;
 mod symbols_progress;
 mod tables;
+mod tag_choice;
+mod tags;
 mod times;
 mod token;
 pub mod wire;

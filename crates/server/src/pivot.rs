@@ -1,5 +1,6 @@
 //! Groups of rows, one level at a time.
 
+use etwkit_sql::Session;
 use etwkit_trace::table::Table;
 
 use crate::api::Call;
@@ -39,7 +40,7 @@ pub(crate) fn pivot(call: &Call<'_>, request: &PivotRequest) -> Result<PivotAnsw
         (&request.group_by, &request.path),
         &mut selected,
     )?;
-    let level = Level::new(request, table, &selected, of_level)?;
+    let level = Level::new(&session, request, (table, &selected), of_level)?;
     let sql = level.groups_sql();
     let mut rows = asked(&session, &sql, request.limit as usize)?
         .rows
@@ -103,9 +104,9 @@ fn check(request: &PivotRequest) -> Result<()> {
 
 impl<'r> Level<'r> {
     fn new(
+        session: &Session,
         request: &'r PivotRequest,
-        table: &'static Table,
-        selected: &Selected,
+        (table, selected): (&'static Table, &Selected),
         asked: Asked,
     ) -> Result<Self> {
         let mut columns = vec![format!("{} AS value", asked.value)];
@@ -116,7 +117,7 @@ impl<'r> Level<'r> {
         ));
         let mut measures = Vec::new();
         for (number, measure) in request.measures.iter().enumerate() {
-            let (column, computed) = computed(table, selected, number, measure)?;
+            let (column, computed) = computed(session, (table, selected), number, measure)?;
             columns.extend(column);
             measures.push(format!("{computed} AS m{number}"));
         }
@@ -199,8 +200,8 @@ impl<'r> Level<'r> {
 /// Returns the value that a measure needs from each row, if any, and the expression that computes
 /// the measure.
 pub(crate) fn computed(
-    table: &'static Table,
-    selected: &Selected,
+    session: &Session,
+    (table, selected): (&'static Table, &Selected),
     number: usize,
     Measure { function, column }: &Measure,
 ) -> Result<(Option<String>, String)> {
@@ -211,7 +212,7 @@ pub(crate) fn computed(
     let info = shown.info();
     let value = match shown.declared() {
         Some(declared) => selected.times.clipped(declared.name, selected.range),
-        None => shown.group(),
+        None => shown.group(session),
     };
     let call = match function.as_str() {
         "distinct" if info.can_group && !shown.is_frames() => format!("count(DISTINCT c{number})"),

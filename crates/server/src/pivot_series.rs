@@ -93,7 +93,7 @@ pub(crate) fn pivot_series(
     let selected = select(&session, table, &selection)?;
     let not_applied = selected.not_applied.clone();
     let notes = selected.notes.clone();
-    let question = Question::new(request, table, selected)?;
+    let question = Question::new(&session, request, table, selected)?;
     let (mut series, rows, groups) = question.top(&session)?;
     // Without other groups, this series is omitted: an empty one would look like a value of 0.
     if groups > u64::from(request.top) {
@@ -126,6 +126,7 @@ fn unit(table: &'static Table, request: &PivotSeriesRequest) -> Result<String> {
 
 impl Question {
     fn new(
+        session: &Session,
         request: &PivotSeriesRequest,
         table: &'static Table,
         mut selected: Selected,
@@ -148,14 +149,14 @@ impl Question {
             from_ns: a,
             to_ns: z,
         } = buckets.range;
-        let (column, computed) = computed(table, &selected, 0, &request.measure)?;
+        let (column, computed) = computed(session, (table, &selected), 0, &request.measure)?;
         // Only sums can be spread: the largest or the mean of lengths is a property of whole rows.
         let is_sum = request.measure.function == "sum";
         let stretch = selected
             .times
             .stretch(&request.measure.column)
             .filter(|_| is_sum);
-        let mut columns = vec![format!("{} AS value", shown.group())];
+        let mut columns = vec![format!("{} AS value", shown.group(session))];
         let mut call = computed;
         if let Some((begin, end)) = &stretch {
             selected.and(format!("t.{} IS NOT NULL", request.measure.column));

@@ -19,7 +19,7 @@ use crate::state::Shared;
 use crate::wire::{Info, OpenRequest};
 use crate::{
     api, ask, disk_map, explain, findings, flame, folder, guard, lanes, modules, opening, page,
-    pivot, pivot_series, recent, recording, rows, schema, search, sql, stack, symbols,
+    pivot, pivot_series, recent, recording, rows, schema, search, sql, stack, symbols, tag_choice,
 };
 
 /// Largest trace that the page may send; larger ones are opened by their path.
@@ -63,6 +63,9 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         .route("/symbols", api::ask(symbols::show))
         .route("/symbols/load", api::ask(symbols::load))
         .route("/symbols/cancel", api::ask(symbols::cancel))
+        .route("/tags", api::ask(tag_choice::show))
+        .route("/tags/own", api::ask(tag_choice::own))
+        .route("/tags/file", api::ask(tag_choice::file))
         .fallback(async || Problem::not_found("there is no question of this name"));
     Router::new()
         .nest("/api/v1", api)

@@ -30,13 +30,13 @@ pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer>
     let mut values = Vec::new();
     let mut joins = String::new();
     for (number, column) in shown.iter().enumerate() {
-        let (value, join) = column.label(&column.group(), number);
+        let (value, join) = column.label(&column.group(&session), number);
         // Without quotes, so that each shell takes the statement between double ones.
         values.push(format!("{value} AS {}", column.name));
         joins.push_str(&join);
     }
     // With a join of its own, since rows may be sorted by a column that is not shown.
-    let (order, join) = order(table, request, shown.len())?;
+    let (order, join) = order(&session, table, request, shown.len())?;
     joins.push_str(&join);
     let sql = format!(
         "SELECT {} FROM {} t{joins}{}{order} LIMIT {} OFFSET {}",
@@ -77,12 +77,17 @@ fn shown(table: &'static Table, request: &RowsRequest) -> Result<Vec<Shown>> {
 }
 
 /// Returns the ORDER BY of a request, and the join that it needs, with this number.
-fn order(table: &'static Table, request: &RowsRequest, join: usize) -> Result<(String, String)> {
+fn order(
+    session: &Session,
+    table: &'static Table,
+    request: &RowsRequest,
+    join: usize,
+) -> Result<(String, String)> {
     let Some(sort) = &request.sort else {
         return Ok((String::new(), String::new()));
     };
     let column = tables::column(table, &sort.by)?;
-    let (value, join) = column.label(&column.group(), join);
+    let (value, join) = column.label(&column.group(session), join);
     let direction = if sort.descending { "DESC" } else { "ASC" };
     let order = format!(" ORDER BY {value} {direction} NULLS LAST");
     Ok((order, join))

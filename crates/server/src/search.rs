@@ -1,7 +1,6 @@
 //! The search for names in everything that a trace has.
 
 use etwkit_sql::Session;
-use etwkit_sql::functions::default_tags;
 
 use crate::api::Call;
 use crate::cells::{asked, text_at, text_or_empty, whole};
@@ -143,7 +142,8 @@ pub(crate) fn search(call: &Call<'_>, request: &SearchRequest) -> Result<SearchA
             )?);
         }
         // Tags are not rows of a table: they are computed from stacks by rules.
-        hits.extend(tags(request.text.trim(), request.limit));
+        let known = call.shared.tags.answer().tags;
+        hits.extend(tags(&known, request.text.trim(), request.limit));
     }
     let source = Source {
         took_ms: call.took_ms(),
@@ -173,19 +173,19 @@ fn of_kind(session: &Session, kind: &str, field: Option<Field>, sql: &str) -> Re
     Ok(rows.iter().map(hit).collect())
 }
 
-/// Searches the stack tags of the default set.
-fn tags(wanted: &str, limit: u32) -> Vec<Hit> {
+/// Searches the names of stack tags.
+fn tags(known: &[String], wanted: &str, limit: u32) -> Vec<Hit> {
     let wanted = wanted.to_lowercase();
-    let fitting = default_tags()
-        .tags()
+    let fitting = known
+        .iter()
         .filter(|tag| tag.to_lowercase().contains(&wanted));
-    let hit = |tag: &str| Hit {
+    let hit = |tag: &String| Hit {
         kind: "tag".to_owned(),
-        label: tag.to_owned(),
+        label: tag.clone(),
         detail: String::new(),
         chip: Some(Chip {
             field: Field::Tag,
-            values: vec![tag.to_owned()],
+            values: vec![tag.clone()],
             exclude: false,
         }),
         at_ns: None,

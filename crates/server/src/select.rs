@@ -7,6 +7,7 @@ use etwkit_trace::table::{Kind, Table};
 
 use crate::cells::{self, whole};
 use crate::problem::{Problem, Result};
+use crate::tags;
 use crate::times::{self, Times};
 use crate::wire::{Cell, Chip, Field, Range, Selection};
 
@@ -108,9 +109,10 @@ fn condition(session: &Session, table: &'static Table, chip: &Chip) -> Result<Op
         Field::ProcessName => of_processes(table, &processes(session, values)?),
         Field::Thread if has("thread_key") => Some(is_in("t.thread_key", &numbers(values)?)),
         Field::Core if has("cpu") => Some(is_in("t.cpu", &numbers(values)?)),
-        Field::Tag if has("stack_id") => {
-            Some(is_in("stack_tag(t.stack_id, 'default')", &texts(values)))
-        }
+        Field::Tag if has("stack_id") => Some(is_in(
+            &tags::expression(session, "t.stack_id"),
+            &texts(values),
+        )),
         Field::Tag if has("tag") => Some(is_in("t.tag", &texts(values))),
         Field::File if has("path") => {
             // Names of files on Windows are compared regardless of case.

@@ -15,6 +15,7 @@ use crate::options::{Demo, Limits, ServerOptions};
 use crate::problem::{Problem, Result};
 use crate::recorder::Recording;
 use crate::symbols_progress::Loading;
+use crate::tags::Tags;
 use crate::token::Token;
 use crate::wire::{self, FindingsAnswer, State, TraceInfo};
 use crate::work::Desk;
@@ -33,6 +34,7 @@ pub(crate) struct Shared {
     pub(crate) demo: Option<Demo>,
     pub(crate) recording: Option<Recording>,
     pub(crate) symbols: Loading,
+    pub(crate) tags: Tags,
     pub(crate) limits: Limits,
     pub(crate) desk: Desk,
     /// Cancels opening traces when the server ends.
@@ -99,6 +101,7 @@ impl Shared {
             demo,
             recording: recorder.map(Recording::new),
             symbols: Loading::default(),
+            tags: Tags::default(),
             limits,
             desk: Desk::new(limits.question_bytes),
             ending: Cancel::default(),

@@ -1,9 +1,11 @@
 //! Columns of tables for the page: the declared ones, and names in place of keys.
 
+use etwkit_sql::Session;
 use etwkit_trace::table::{Column, Kind, Table};
 
 use crate::problem::{Problem, Result};
 use crate::schema;
+use crate::tags;
 use crate::wire::ColumnInfo;
 
 /// A column that requests can name.
@@ -129,7 +131,7 @@ impl Shown {
 
     /// Returns the grouping key, as an expression on the table `t`. Keys differ even if names are
     /// equal.
-    pub(crate) fn group(&self) -> String {
+    pub(crate) fn group(&self, session: &Session) -> String {
         match self.how {
             How::Declared(column)
             | How::Process(column)
@@ -137,19 +139,20 @@ impl Shown {
             | How::Stack(column) => {
                 format!("t.{}", column.name)
             }
-            How::Tag(column) => format!("stack_tag(t.{}, 'default')", column.name),
+            How::Tag(column) => tags::expression(session, &format!("t.{}", column.name)),
             How::Frames(_) => self.root(1),
         }
     }
 
-    /// Returns the expression for the outermost `frames` frames of the stack.
+    /// Returns the expression for the outermost `frames` frames of a column of frames.
     pub(crate) fn root(&self, frames: u32) -> String {
-        match self.how {
-            How::Frames(column) | How::Stack(column) | How::Tag(column) => {
-                format!("stack_root(t.{}, {frames})", column.name)
-            }
-            _ => self.group(),
-        }
+        let (How::Declared(column)
+        | How::Process(column)
+        | How::Thread(column)
+        | How::Tag(column)
+        | How::Stack(column)
+        | How::Frames(column)) = self.how;
+        format!("stack_root(t.{}, {frames})", column.name)
     }
 
     /// Type of [`Self::group`].

@@ -46,6 +46,10 @@ fn asking() -> Vec<String> {
         SymbolsModule,
         SymbolsState,
         SymbolsRequest,
+        TagsAnswer,
+        OwnTagsRequest,
+        TagFileRequest,
+        TagFile,
     ]
 }
 

@@ -22,6 +22,7 @@ use crate::cells::{asked, batches, key, text};
 use crate::problem::{Problem, Result};
 use crate::select::select;
 use crate::tables;
+use crate::tags;
 use crate::wire::{Direction, FlameAnswer, FlameRequest, Source, Weight};
 pub(crate) use chart::chart;
 use names::Names;
@@ -97,7 +98,7 @@ pub(crate) fn flame(call: &Call<'_>, request: &FlameRequest) -> Result<FlameAnsw
     let (nodes, texts) = names.used(&pruned.nodes);
     // Only the whole tree has a statement.
     let first_levels = if request.below.is_empty() {
-        sql::first_levels(&sql, request)
+        sql::first_levels(&session, &sql, request)
     } else {
         String::new()
     };
@@ -133,7 +134,7 @@ fn groups(
     frames: &TraceFrames,
     request: &FlameRequest,
 ) -> Result<(Groups, u64)> {
-    let tagged = request.by_tag.then(|| frames.tagged_by_default());
+    let tagged = request.by_tag.then(|| tags::tagged(session, frames));
     let mut groups = Groups::new();
     let mut rows = 0_u64;
     for batch in batches(session, sql)? {
@@ -149,14 +150,9 @@ fn groups(
             let weight = weight.unwrap_or(0);
             let count = count.map_or(0, |count| count.max(0).cast_unsigned());
             rows = rows.saturating_add(count);
-            let tag = tagged.as_ref().map(|tagged| {
-                let tag = tagged
-                    .tag(stack.unwrap_or(-1))
-                    .and_then(|tag| tagged.name(tag));
-                // Stacks without a tag have the name that the default set gives to stacks without a
-                // matching rule.
-                tag.unwrap_or("Other").to_owned()
-            });
+            let tag = tagged
+                .as_ref()
+                .map(|tagged| tags::tag_of(tagged, stack.unwrap_or(-1)).to_owned());
             let group = groups
                 .entry((request.by_process.then_some(process), tag))
                 .or_default();

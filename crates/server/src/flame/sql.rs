@@ -1,9 +1,11 @@
 //! The first levels of a tree, as SQL.
 
+use etwkit_sql::Session;
 use etwkit_sql::literal::quoted;
 
 use super::NO_PROCESS;
 use crate::tables::process_label;
+use crate::tags;
 use crate::wire::{Direction, FlameRequest};
 
 /// Common table expression that names frames: `text` is a frame's own text, `name` the text of the
@@ -26,7 +28,7 @@ const NAMED: &str = "frames AS (
 /// sum of all rows is the root. Rows without a frame end above that level.
 ///
 /// `leaves` has columns `stack_id`, `process_key`, `weight` and `rows`.
-pub(super) fn first_levels(leaves: &str, request: &FlameRequest) -> String {
+pub(super) fn first_levels(session: &Session, leaves: &str, request: &FlameRequest) -> String {
     let mut levels = Vec::new();
     if request.by_process {
         let label = process_label("p");
@@ -36,7 +38,10 @@ pub(super) fn first_levels(leaves: &str, request: &FlameRequest) -> String {
         ));
     }
     if request.by_tag {
-        levels.push("stack_tag(l.stack_id, 'default') AS tag".to_owned());
+        levels.push(format!(
+            "{} AS tag",
+            tags::expression(session, "l.stack_id")
+        ));
     }
     levels.push("n.name AS frame".to_owned());
     let groups: Vec<String> = (1..=levels.len()).map(|level| level.to_string()).collect();

@@ -13,6 +13,7 @@ mod recording;
 mod stacks;
 mod symbols;
 mod tables;
+mod tags;
 
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +49,7 @@ pub use tables::{
     Cell, ColumnInfo, Hit, Measure, PivotAnswer, PivotRequest, PivotRow, RowsAnswer, RowsRequest,
     SearchAnswer, SearchRequest, Sort, TableInfo,
 };
+pub use tags::{OwnTagsRequest, TagFile, TagFileRequest, TagsAnswer};
 
 /// Beginning and end in nanoseconds from the start of the trace; the end is not in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,7 +75,7 @@ pub enum Field {
     Thread,
     /// Number of the processor.
     Core,
-    /// Stack tag of the default set, by its whole name.
+    /// Stack tag, by its whole name.
     Tag,
     /// Path of the file, whatever its case.
     File,

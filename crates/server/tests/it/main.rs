@@ -23,3 +23,4 @@ mod size;
 mod statements;
 mod support;
 mod symbols;
+mod tags;

@@ -1,0 +1,139 @@
+//! Stack tags that the page chose: rules of its own, and a file in place of the built-in rules.
+//! They are kept until the server ends. Nothing is written.
+
+use std::sync::{Arc, Mutex};
+
+use etwkit_engine::tag_warnings;
+use etwkit_sql::frames::TraceFrames;
+use etwkit_sql::functions::default_tags;
+use etwkit_sql::literal::quoted;
+use etwkit_sql::{DEFAULT_TAG_SET, NO_TAG, Session, TagSet, Tagged};
+
+use crate::lock::lock;
+use crate::wire::TagsAnswer;
+
+/// Name of the set of the page's own rules, and of the file in which the page saves them.
+pub(crate) const OWN: &str = "own.stacktags";
+
+/// Largest number of names in an answer.
+const MOST_NAMES: usize = 2_000;
+
+/// The stack tags in use.
+#[derive(Default)]
+pub(crate) struct Tags(Mutex<Chosen>);
+
+#[derive(Default)]
+struct Chosen {
+    /// Text of the page's own rules; empty without any.
+    own: String,
+    /// The chosen sets, in the order in which stacks are looked up.
+    sets: Arc<[TagSet]>,
+}
+
+impl Tags {
+    /// Returns the chosen sets. Without any, the built-in set is used.
+    pub(crate) fn sets(&self) -> Arc<[TagSet]> {
+        lock(&self.0).sets.clone()
+    }
+
+    /// Replaces the page's own rules.
+    pub(crate) fn use_own(&self, text: &str, set: Option<TagSet>) {
+        let mut chosen = lock(&self.0);
+        let file = file_of(&chosen.sets).cloned();
+        chosen.sets = set.into_iter().chain(file).collect();
+        text.clone_into(&mut chosen.own);
+    }
+
+    /// Replaces the file, or uses the built-in rules again.
+    pub(crate) fn use_file(&self, set: Option<TagSet>) {
+        let mut chosen = lock(&self.0);
+        let own = chosen.sets.iter().find(|set| set.name() == OWN).cloned();
+        chosen.sets = own.into_iter().chain(set).collect();
+    }
+
+    /// Returns the stack tags in use, as the page shows them.
+    pub(crate) fn answer(&self) -> TagsAnswer {
+        let chosen = lock(&self.0);
+        let file = file_of(&chosen.sets);
+        let built_in = file.is_none().then(default_tags);
+        let names = chosen.sets.iter().chain(built_in).flat_map(TagSet::tags);
+        TagsAnswer {
+            file: file.map(|set| set.name().to_owned()),
+            own: chosen.own.clone(),
+            tags: names.take(MOST_NAMES).map(str::to_owned).collect(),
+            notes: tag_warnings(&chosen.sets).collect(),
+        }
+    }
+}
+
+/// Returns the set of the file that replaces the built-in rules.
+fn file_of(sets: &[TagSet]) -> Option<&TagSet> {
+    sets.iter().find(|set| set.name() != OWN)
+}
+
+/// Returns the expression for the tag of a stack: the first set with a matching rule decides.
+pub(crate) fn expression(session: &Session, stack: &str) -> String {
+    let sets = session.tags();
+    let of = |name: &str| format!("stack_tag({stack}, {})", quoted(name));
+    let last = match file_of(&sets) {
+        Some(_) => quoted(NO_TAG),
+        None => of(DEFAULT_TAG_SET),
+    };
+    let mut all: Vec<String> = sets.iter().map(|set| of(set.name())).collect();
+    if all.is_empty() {
+        return last;
+    }
+    all.push(last);
+    format!("coalesce({})", all.join(", "))
+}
+
+/// Returns the tags of a trace's stacks by each set, in the order in which stacks are looked up.
+pub(crate) fn tagged(session: &Session, frames: &TraceFrames) -> Vec<Arc<Tagged>> {
+    let sets = session.tags();
+    let mut all: Vec<_> = sets.iter().map(|set| frames.tagged(set)).collect();
+    if file_of(&sets).is_none() {
+        all.push(Arc::clone(frames.tagged_by_default()));
+    }
+    all
+}
+
+/// Returns the tag of a stack: the first set with a matching rule decides.
+pub(crate) fn tag_of(tagged: &[Arc<Tagged>], stack: i32) -> &str {
+    let mut found = tagged.iter().filter_map(|one| one.name(one.tag(stack)?));
+    found.next().unwrap_or(NO_TAG)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(name: &str) -> TagSet {
+        let text = br#"<Tag Name=""><Tag Name="T"><Entrypoint Module="a.dll"/></Tag></Tag>"#;
+        TagSet::read(name, &[(name, text)]).unwrap()
+    }
+
+    #[test]
+    fn own_rules_come_first_and_a_file_replaces_the_built_in_ones() {
+        let session = Session::from_batches(Vec::new()).unwrap();
+        let tags = Tags::default();
+        let now = || {
+            session.use_tags(tags.sets());
+            expression(&session, "t.stack_id")
+        };
+        assert_eq!(now(), "stack_tag(t.stack_id, 'default')");
+        tags.use_own("rules", Some(set(OWN)));
+        assert_eq!(
+            now(),
+            "coalesce(stack_tag(t.stack_id, 'own.stacktags'), stack_tag(t.stack_id, 'default'))"
+        );
+        tags.use_file(Some(set("it's.stacktags")));
+        assert_eq!(
+            now(),
+            "coalesce(stack_tag(t.stack_id, 'own.stacktags'), stack_tag(t.stack_id, 'it''s.stacktags'), 'Other')"
+        );
+        assert_eq!(tags.answer().own, "rules");
+        tags.use_own("", None);
+        tags.use_file(None);
+        assert_eq!(now(), "stack_tag(t.stack_id, 'default')");
+    }
+}
