@@ -1,6 +1,6 @@
 //! Names of numbers that Windows and .NET log.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use datafusion::arrow::array::{ArrayRef, AsArray, StringArray};
 use datafusion::arrow::datatypes::{DataType, Int32Type};
@@ -138,87 +138,59 @@ fn name_of(number: i32, names: &[&str]) -> String {
     name.map_or_else(|| number.to_string(), |name| (*name).to_owned())
 }
 
-const WAIT_REASONS: [&str; 40] = [
-    "Executive",
-    "FreePage",
-    "PageIn",
-    "PoolAllocation",
-    "DelayExecution",
-    "Suspended",
-    "UserRequest",
-    "WrExecutive",
-    "WrFreePage",
-    "WrPageIn",
-    "WrPoolAllocation",
-    "WrDelayExecution",
-    "WrSuspended",
-    "WrUserRequest",
-    "WrEventPair",
-    "WrQueue",
-    "WrLpcReceive",
-    "WrLpcReply",
-    "WrVirtualMemory",
-    "WrPageOut",
-    "WrRendezvous",
-    "WrKeyedEvent",
-    "WrTerminated",
-    "WrProcessInSwap",
-    "WrCpuRateControl",
-    "WrCalloutStack",
-    "WrKernel",
-    "WrResource",
-    "WrPushLock",
-    "WrMutex",
-    "WrQuantumEnd",
-    "WrDispatchInt",
-    "WrPreempted",
-    "WrYieldExecution",
-    "WrFastMutex",
-    "WrGuardedMutex",
-    "WrRundown",
-    "WrAlertByThreadId",
-    "WrDeferredPreempt",
-    "WrPhysicalFault",
-];
+/// Names of numbers, by number.
+type Names = LazyLock<Vec<&'static str>>;
 
-const THREAD_STATES: [&str; 10] = [
-    "Initialized",
-    "Ready",
-    "Running",
-    "Standby",
-    "Terminated",
-    "Waiting",
-    "Transition",
-    "DeferredReady",
-    "GateWait",
-    "WaitingForProcessInSwap",
-];
+static WAIT_REASONS: Names = LazyLock::new(|| read("wait_reason"));
+static THREAD_STATES: Names = LazyLock::new(|| read("thread_state"));
+static GC_REASONS: Names = LazyLock::new(|| read("gc_reason"));
+static THREAD_POOL_REASONS: Names = LazyLock::new(|| read("thread_pool_reason"));
 
-const GC_REASONS: [&str; 14] = [
-    "AllocSmall",
-    "Induced",
-    "LowMemory",
-    "Empty",
-    "AllocLarge",
-    "OutOfSpaceSmallObjectHeap",
-    "OutOfSpaceLargeObjectHeap",
-    "InducedNoForce",
-    "Stress",
-    "InducedLowMemory",
-    "InducedCompacting",
-    "LowMemoryHost",
-    "PMFullGC",
-    "LowMemoryHostBlocking",
-];
+const FILE: &str = include_str!("names.tsv");
 
-const THREAD_POOL_REASONS: [&str; 9] = [
-    "Warmup",
-    "Initializing",
-    "RandomMove",
-    "ClimbingMove",
-    "ChangePoint",
-    "Stabilizing",
-    "Starvation",
-    "ThreadTimedOut",
-    "CooperativeBlocking",
-];
+/// Reads a list of the file.
+fn read(list: &str) -> Vec<&'static str> {
+    let of_list = |line: &Line| line.list == list;
+    let mut lines: Vec<Line> = FILE.lines().filter_map(parsed).filter(of_list).collect();
+    lines.sort_by_key(|line| line.number);
+    lines.into_iter().map(|line| line.name).collect()
+}
+
+/// A line of the file.
+struct Line {
+    list: &'static str,
+    number: usize,
+    name: &'static str,
+}
+
+/// Parses a line: the list, the number and its name, separated by tabs. Lines with `#` are comments.
+fn parsed(line: &'static str) -> Option<Line> {
+    let mut fields = line.split('\t');
+    Some(Line {
+        list: fields.next()?,
+        number: fields.next()?.parse().ok()?,
+        name: fields.next()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_file_is_at_the_place_of_its_number() {
+        let lines = FILE
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with('#'));
+        for line in lines {
+            let entry = parsed(line).unwrap_or_else(|| panic!("{line}"));
+            assert_eq!(
+                read(entry.list).get(entry.number),
+                Some(&entry.name),
+                "{line}"
+            );
+        }
+        let lengths = lists_of_names().map(|(_, names)| names.len());
+        assert_eq!(lengths.collect::<Vec<_>>(), [40, 10, 14, 9]);
+    }
+}

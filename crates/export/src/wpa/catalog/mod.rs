@@ -1,25 +1,15 @@
 //! The graphs that can be written: the names of graphs and columns in profiles, and their sources
 //! in an extract.
 //!
-//! Everything here is data. A graph is a table of the extract with others joined to it, and a
-//! column is an SQL expression over these. GUIDs come from profiles of Windows Performance
-//! Analyzer. A graph or column without a GUID in any known profile is found only by its name.
+//! Everything here is data, in the file `graphs.tsv`. A graph is a table of the extract with others
+//! joined to it, and a column is an SQL expression over these. GUIDs come from profiles of Windows
+//! Performance Analyzer. A graph or column without a GUID in any known profile is found only by its
+//! name.
 
-mod cpu;
-mod events;
-mod file;
-mod handle;
-mod memory;
-mod others;
-mod power;
-mod programs;
-mod storage;
-mod unfilled;
-mod window;
+mod read;
 
 use crate::wpa::format::Unit;
-pub use others::{OTHERS, Other, other};
-pub use unfilled::{EVERYWHERE, Unfilled};
+pub use read::{everywhere, graphs, others};
 
 /// A graph of Windows Performance Analyzer.
 #[derive(Debug)]
@@ -37,14 +27,13 @@ pub struct Graph {
     /// Only these of its rows, as a condition.
     pub only: Option<&'static str>,
     /// Tables that columns may need.
-    pub joins: &'static [Join],
+    pub joins: Vec<Join>,
     /// Position of a row in time.
     pub time: Time,
     /// Its columns.
-    pub columns: &'static [Column],
-    /// Columns of the program that nothing in an extract fills, in addition to
-    /// [`EVERYWHERE`].
-    pub unfilled: &'static [Unfilled],
+    pub columns: Vec<Column>,
+    /// Columns of the program that nothing in an extract fills, in addition to [`everywhere`].
+    pub unfilled: Vec<Unfilled>,
 }
 
 /// A table that is joined when a column names it.
@@ -77,7 +66,7 @@ pub struct Column {
     /// Kind of its values.
     pub kind: Kind,
     /// Words that filters of profiles use for values, and the value in the extract for each.
-    pub means: &'static [(&'static str, &'static str)],
+    pub means: Vec<(&'static str, &'static str)>,
 }
 
 /// Kind of the values of a column.
@@ -103,122 +92,27 @@ pub enum Kind {
     Stack,
 }
 
-/// Creates a column.
-pub(crate) const fn col(
-    name: &'static str,
-    guid: &'static str,
-    sql: &'static str,
-    kind: Kind,
-) -> Column {
-    Column {
-        name,
-        guid: Some(guid),
-        sql,
-        kind,
-        means: &[],
-    }
+/// A column that cannot be filled.
+#[derive(Debug)]
+pub struct Unfilled {
+    /// Its title, without a unit.
+    pub name: &'static str,
+    /// GUID of the column in profiles, in lower case.
+    pub guid: &'static str,
+    /// The reason why nothing fills it.
+    pub why: &'static str,
 }
 
-/// Creates a column that no known profile shows.
-pub(crate) const fn named(name: &'static str, sql: &'static str, kind: Kind) -> Column {
-    Column {
-        name,
-        guid: None,
-        sql,
-        kind,
-        means: &[],
-    }
+/// A graph that cannot be written.
+#[derive(Debug)]
+pub struct Other {
+    /// Its name.
+    pub name: &'static str,
+    /// GUID of the graph in profiles, in lower case.
+    pub guid: &'static str,
+    /// What records it.
+    pub recorded_by: &'static str,
 }
-
-/// Creates the join of the process with this key.
-pub(crate) const fn join(alias: &'static str, sql: &'static str) -> Join {
-    Join { alias, sql }
-}
-
-/// SQL of a process as `name (pid)`, by the alias of its row.
-macro_rules! process {
-    ($alias:literal) => {
-        concat!(
-            "CASE WHEN ",
-            $alias,
-            ".pid IS NULL THEN 'Unknown' ELSE concat(coalesce(",
-            $alias,
-            ".name, 'Unknown'), ' (', CAST(",
-            $alias,
-            ".pid AS VARCHAR), ')') END"
-        )
-    };
-}
-
-/// SQL of the name of a process, by the alias of its row.
-macro_rules! process_name {
-    ($alias:literal) => {
-        concat!("coalesce(", $alias, ".name, 'Unknown')")
-    };
-}
-
-/// SQL of the code of a frame, by the aliases of its module, its method and itself.
-macro_rules! function {
-    ($method:literal, $frame:literal) => {
-        concat!(
-            "coalesce(",
-            $method,
-            ".name, CASE WHEN ",
-            $frame,
-            ".frame_id IS NOT NULL THEN '?' END)"
-        )
-    };
-}
-
-/// SQL of the display names of the services of a process, joined as `services`, by the key of the
-/// process.
-macro_rules! services {
-    ($key:literal) => {
-        concat!(
-            "LEFT JOIN (SELECT process_key, string_agg(coalesce(display_name, name), ', ' ORDER BY name) AS display_names, ",
-            "string_agg(name, ', ' ORDER BY name) AS names FROM service GROUP BY process_key) services ",
-            "ON services.process_key = ",
-            $key
-        )
-    };
-}
-
-pub(crate) use {function, process, process_name, services};
-
-/// All graphs, in the order of the documentation.
-pub static GRAPHS: &[&Graph] = &[
-    &cpu::SAMPLED,
-    &cpu::PRECISE,
-    &cpu::ATTRIBUTED,
-    &cpu::DPC_ISR,
-    &cpu::BY_PROCESS,
-    &power::FREQUENCY,
-    &power::PERFORMANCE,
-    &power::COUNTERS,
-    &power::COUNTER_SAMPLES,
-    &storage::DISK,
-    &file::FILE,
-    &file::MINI_FILTER,
-    &storage::HARD_FAULTS,
-    &programs::PROCESSES,
-    &programs::IMAGES,
-    &programs::THREADS,
-    &programs::SERVICES,
-    &programs::BOOT,
-    &events::GENERIC,
-    &events::MARKS,
-    &events::REGIONS,
-    &events::REGISTRY,
-    &events::TCP_IP,
-    &memory::VIRTUAL_ALLOC,
-    &memory::HEAP,
-    &memory::SNAPSHOTS,
-    &memory::POOL,
-    &handle::HANDLES,
-    &handle::GDI_USER,
-    &window::UI_DELAYS,
-    &window::FOCUS,
-];
 
 /// Returns the graph with this GUID, in any case.
 #[must_use]
@@ -246,23 +140,31 @@ pub fn by_element(element: &str) -> Option<&'static Graph> {
 /// many graphs.
 #[must_use]
 pub fn by_column(guid: &str) -> Option<&'static Graph> {
-    let mut with = GRAPHS
+    let mut with = graphs()
         .iter()
-        .copied()
         .filter(|graph| graph.by_guid(guid).is_some());
     // A GUID in two graphs identifies neither: the profile does not show which of them is meant.
     let first = with.next();
     first.filter(|_| with.next().is_none())
 }
 
+/// Returns the graph with this GUID that cannot be written, in any case and with or without braces.
+#[must_use]
+pub fn other(guid: &str) -> Option<&'static Other> {
+    let guid = guid.trim_matches(['{', '}']);
+    others()
+        .iter()
+        .find(|other| other.guid.eq_ignore_ascii_case(guid))
+}
+
 fn find(is_it: impl Fn(&Graph) -> bool) -> Option<&'static Graph> {
-    GRAPHS.iter().copied().find(|graph| is_it(graph))
+    graphs().iter().find(|graph| is_it(graph))
 }
 
 impl Graph {
     /// Returns its column with this GUID, in any case.
     #[must_use]
-    pub fn by_guid(&self, guid: &str) -> Option<&'static Column> {
+    pub fn by_guid(&self, guid: &str) -> Option<&Column> {
         self.columns.iter().find(|column| {
             column
                 .guid
@@ -272,7 +174,7 @@ impl Graph {
 
     /// Returns its column with this title, in any case.
     #[must_use]
-    pub fn by_name(&self, name: &str) -> Option<&'static Column> {
+    pub fn by_name(&self, name: &str) -> Option<&Column> {
         self.columns
             .iter()
             .find(|column| column.name.eq_ignore_ascii_case(name))
@@ -281,11 +183,11 @@ impl Graph {
     /// Returns the column with this GUID, or without one with this title, that nothing in an
     /// extract fills.
     #[must_use]
-    pub fn unfilled(&self, guid: &str, name: &str) -> Option<&'static Unfilled> {
-        let all = || self.unfilled.iter().chain(EVERYWHERE);
+    pub fn unfilled(&self, guid: &str, name: &str) -> Option<&Unfilled> {
+        let mut all = self.unfilled.iter().chain(everywhere());
         if guid.is_empty() {
-            return all().find(|column| column.name.eq_ignore_ascii_case(name));
+            return all.find(|column| column.name.eq_ignore_ascii_case(name));
         }
-        all().find(|column| column.guid.eq_ignore_ascii_case(guid))
+        all.find(|column| column.guid.eq_ignore_ascii_case(guid))
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use etwkit_export::wpa::catalog::{EVERYWHERE, GRAPHS, Kind, OTHERS};
+use etwkit_export::wpa::catalog::{Kind, everywhere, graphs, others};
 use etwkit_export::wpa::{Does, OPTIONS, SHIPPED};
 
 const HEAD: &str = include_str!("page_head.md");
@@ -30,7 +30,7 @@ fn the_page_says_what_the_declarations_say() {
         writeln!(page, "| {} | {does} |", names.join(", ")).unwrap();
     }
     page.push_str("\n## Graphs and columns\n\nIn the SQL, `r` is a row of the table.\n");
-    for graph in GRAPHS {
+    for graph in graphs() {
         let guid = graph
             .guid
             .map_or("known by its name alone".to_owned(), |guid| {
@@ -42,7 +42,7 @@ fn the_page_says_what_the_declarations_say() {
             graph.name, graph.table
         )
         .unwrap();
-        for column in graph.columns {
+        for column in &graph.columns {
             let unit = match column.kind {
                 Kind::Moment => " (s)".to_owned(),
                 Kind::Duration(unit) => format!(" ({})", unit.word()),
@@ -61,7 +61,7 @@ fn the_page_says_what_the_declarations_say() {
             };
             writeln!(page, "| {name} | {} | {sql} |", column.guid.unwrap_or("")).unwrap();
         }
-        for column in graph.unfilled {
+        for column in &graph.unfilled {
             writeln!(
                 page,
                 "| {} | {} | not in extracts: {} |",
@@ -74,7 +74,7 @@ fn the_page_says_what_the_declarations_say() {
         "\n## Columns of any graph that nothing fills\n\nUnless the graph has them above.\n\n\
          | column | GUID | why |\n|---|---|---|\n",
     );
-    for column in EVERYWHERE {
+    for column in everywhere() {
         writeln!(
             page,
             "| {} | {} | {} |",
@@ -86,7 +86,7 @@ fn the_page_says_what_the_declarations_say() {
         "\n## Graphs that are not modelled\n\nA profile that shows one of them gets a line that says so. \
          Extracts have no rows for them, even if the trace has their events.\n\n| graph | GUID | what records it |\n|---|---|---|\n",
     );
-    for other in OTHERS {
+    for other in others() {
         writeln!(
             page,
             "| {} | {} | {} |",
