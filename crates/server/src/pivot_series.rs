@@ -380,7 +380,7 @@ pub(crate) mod tests {
             };
             let table = tables::table("disk_io").unwrap();
             let selected = select(&session, table, &request.selection).unwrap();
-            let question = Question::new(&request, table, selected).unwrap();
+            let question = Question::new(&session, &request, table, selected).unwrap();
             let (mut series, _, _) = question.top(&session).unwrap();
             fill(&session, &question.series_sql(), &question, &mut series).unwrap();
             let values = |one: &PivotSeries| {
