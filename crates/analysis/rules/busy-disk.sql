@@ -3,8 +3,8 @@
 -- sentence: {victim} waited {total} in the queue of disk {disk}, since {culprit} kept it busy: {count|1 request|# requests}, longest {longest}
 -- why: A disk works on its requests one after the other. If a program always has several of them under way, each request of others
 --   has to wait for these, even where others read very little.
--- fix: Run {culprit} at another time or let it read and write less, give its I/O a low priority (background mode), or move the
---   files of one of them to another disk.
+-- fix: Run {culprit} at another time, let it read and write less, or give its I/O a low priority (background mode). Files of one of
+--   the two programs on another disk also help.
 -- not proved: That the program had to wait for each of these requests: it may have sent some in advance. If System keeps the disk
 --   busy: which programs wrote the data that it moves from the cache to the disk (dump file shows the bytes of each).
 -- needs: disk_io

@@ -6,7 +6,7 @@
 -- fix: Take the server out of the settings of its adapter, switch the adapter off, or give the adapter with the good server
 --   the smaller metric (Set-NetIPInterface -InterfaceMetric).
 -- not proved: Whether the server or the way to it is dead. Of several servers that did not answer the same query, each is
---   charged with an equal part of its time: the trace does not say when each of them was given up. How long a query lasted that
+--   charged with an equal part of its time. The trace does not say when each of them was given up. How long a query lasted that
 --   had no answer when the trace ended: it counts up to there.
 -- needs: dns_query
 -- pieces: culprit, process_key, start_ns AS from_ns, end_ns AS to_ns FROM delays

@@ -3,7 +3,7 @@
 -- sentence: {victim} was stopped for {total}, {count|once|# times up to {longest}}, mostly for {culprit}
 -- why: While .NET collects garbage, no thread of the program goes on. A collection of generation 2 that is not in the background looks at
 --   all objects that are alive, so its pause grows with the heap.
--- fix: Allocate less and keep fewer objects alive (dump gc and CPU of allocating methods show who does), leave concurrent collection on,
+-- fix: Allocate less and keep fewer objects alive: dump gc and CPU of allocating methods show who does. Leave concurrent collection on,
 --   avoid GC.Collect, and give the program more memory before it has to collect.
 -- not proved: That a user waited in these pauses.
 -- needs: gc

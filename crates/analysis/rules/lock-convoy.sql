@@ -3,7 +3,7 @@
 -- sentence: Threads of {victim} waited {total} for a lock in {culprit}: {count} waits of {threads|one thread|# threads}, longest {longest}
 -- why: A lock lets one thread at a time into a part of the program. If many threads come there often, or the one inside waits for a disk or
 --   a server, all others queue, and more processors make nothing faster.
--- fix: Hold the lock for less: no I/O and no calls to others inside; give each thread or each part of the data its own lock, or collect work
+-- fix: Hold the lock for less: no I/O and no calls to others inside. Give each thread or each part of the data its own lock, or collect work
 --   and do it at once.
 -- not proved: What the thread inside did in that time: its stacks show it.
 -- needs: context_switch, stacks

@@ -3,8 +3,8 @@
 -- severity: note
 -- sentence: {victim} called {call} {count|once|# times} and got STATUS_ACCESS_VIOLATION
 -- why: The kernel returns an access violation if an argument points to memory that it cannot read. A program that works elsewhere
---   does not pass such arguments: an update of Windows, a driver or a library in between handles them wrongly, or the program passes wrong ones.
--- fix: Compare with a machine or a version of Windows where it works (etwkit diff), find out which product sits between the program and the kernel,
+--   does not pass these arguments: an update of Windows, a driver or a library in between handles them wrongly, or the program passes wrong ones.
+-- fix: Compare with a machine or a version of Windows where it works (etwkit diff). Find out which product is between the program and the kernel,
 --   and report it to its vendor. Until then uninstall the last update.
 -- not proved: Who passes the wrong argument: the stack of the call only shows who called. Nor that it had an effect: the trace does not record how
 --   the program went on without the result, so no cost is given.

@@ -1,10 +1,10 @@
 -- A thread of low priority holds up others, and gets no processor
 -- card: 32
 -- sentence: {victim} waited {total} for {culprit}, whose priority ({low}) was too low to get a processor: {count|once|# times}, longest wait {longest}{instead}
--- why: Windows runs the threads with the highest priority that are ready. If a thread of low priority holds a lock and others with a
---   priority in between have all processors, all threads that need the lock wait as if they also had the low priority.
--- fix: Give the thread the priority of those that wait for it as long as it holds the lock, do its work without the lock, or leave
---   processors free: fewer threads of middle priority.
+-- why: Windows runs the threads with the highest priority that are ready. A thread of low priority can hold a lock while others with
+--   a priority in between have all processors. Then all threads that need the lock wait as if they also had the low priority.
+-- fix: Give the thread the priority of those that wait for it as long as it holds the lock, or do its work without the lock. Fewer
+--   threads of middle priority leave processors free.
 -- not proved: That it was a lock that it held: the trace shows who ended the waits, not what they were for.
 -- needs: context_switch
 -- names: nt*krnl*.exe

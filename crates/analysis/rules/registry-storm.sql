@@ -2,7 +2,7 @@
 -- card: 22
 -- sentence: {victim} waited {total} while {reader} read the registry key {culprit}{caller}: {count|1 read|# reads}, up to {rate} per second
 -- why: Each read of the registry is a call into the kernel. One costs little, but code that looks up the same setting for each
---   thing that it does pays for it thousands of times, and so does the program that asked for it.
+--   thing that it does pays for it thousands of times. So does the program that called it.
 -- fix: Let the code that reads remember what it has read, or ask it less often (fewer, larger requests; no rendered messages).
 -- not proved: That the setting did not change between the reads.
 -- needs: registry_io, context_switch, stacks

@@ -1,7 +1,7 @@
 -- Packets are lost and have to be sent again
 -- card: 24
 -- sentence: {victim} lost {total} since packets to {culprit} had to be sent again: {count|once|# times}, up to {longest} without any data
--- why: TCP notices only after a while that a packet was lost: it waits for 300 ms at first and twice as long each time, and the connection
+-- why: TCP notices only after a while that a packet was lost. It waits for 300 ms at first and twice as long each time, and the connection
 --   carries no data until then.
 -- fix: Look for the place where packets are lost: Wi-Fi, a cable, a VPN, a firewall or a line that is full (pktmon, dump tcp).
 -- not proved: That the program waited for this connection in that time, or had data for it: a connection without any is also silent.

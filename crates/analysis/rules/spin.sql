@@ -3,7 +3,7 @@
 -- sentence: {is_alone|{culprit} kept processors busy for {total} with threads that waited in a loop|{victim} lost
 --   {total} of processors to threads of {culprit} that waited in a loop} ({how}), which took {spin_ns} of CPU in all
 -- why: OpenMP threads stay on their processors for a while when a parallel region is over, to start the next one
---   sooner; threads that call SwitchToThread or Sleep(0) again and again also keep theirs. Others then get their turn late.
+--   sooner. Threads that call SwitchToThread or Sleep(0) again and again also keep theirs. Others then get their turn late.
 -- fix: Set OMP_WAIT_POLICY=PASSIVE or KMP_BLOCKTIME=0 in the environment of {culprit}, or give it fewer threads
 --   (OMP_NUM_THREADS); in own code wait for an event instead of asking in a loop.
 -- not proved: That the loop could have been left sooner: a thread in it may have waited for something that was near.

@@ -4,8 +4,8 @@
 --   {count} times up to {longest}
 -- why: One lock guards windows and input of all programs of a desktop. If a thread holds it for long, all windows and the
 --   mouse freeze; a program that ends holds it while Windows looks for its windows and drawing objects.
--- fix: Let short programs without windows not load user32.dll and gdi32.dll (delay-load shell32.dll and those), start
---   fewer of them at once; of other holders, do long work before the call into the window manager.
+-- fix: Let short programs without windows not load user32.dll and gdi32.dll (delay-load shell32.dll and those), or start
+--   fewer of them at once. Other holders should do long work before the call into the window manager.
 -- not proved: What the holder did under the lock that took so long; see its CPU and waits at those times. Without names of
 --   functions, that the resource of the window manager is this lock.
 -- needs: context_switch or user_lock, stacks or user_lock

@@ -9,7 +9,7 @@ use crate::redact::Redaction;
 /// Arguments of `etwkit cut`.
 #[derive(Debug, Args)]
 pub struct CutArgs {
-    /// An .etl file, or a file that holds some (.zip, .7z, .cab, .diagsession, .etlgz, .etl.gz, .zst, .xz, .bz2, .lz4);
+    /// An .etl file, or an archive or packed file (.zip, .7z, .cab, .diagsession, .etlgz, .etl.gz, .zst, .xz, .bz2, .lz4);
     /// files of one recording are merged
     #[arg(value_name = "TRACE", required = true)]
     pub traces: Vec<PathBuf>,
@@ -21,7 +21,7 @@ pub struct CutArgs {
         required_unless_present = "check"
     )]
     pub out: Option<PathBuf>,
-    /// Replace what is there, if this command wrote it or if it is no trace
+    /// Overwrite an existing file if this command wrote it or if it is not a trace
     #[arg(long)]
     pub force: bool,
     /// Only this time, in seconds since the start of the trace or as clock times: A..B, A.. or ..B
@@ -33,9 +33,9 @@ pub struct CutArgs {
     /// Only events of these providers or classes: names (*, ?, several with ;, ! excludes) or GUIDs
     #[arg(long, value_name = "NAMES")]
     pub provider: Option<String>,
-    /// Replace what is yours by substitutes of the same kind, the same text always by the same one: paths,
-    /// hosts, addresses, users, command lines, texts, programs and drivers of others; names of Windows'
-    /// own modules, processes and folders stay. With =all, replace those, too
+    /// Replace private texts, the same one always by the same substitute: paths, hosts, addresses, users,
+    /// command lines, texts, and programs and drivers that are not part of Windows. With =all, also replace
+    /// the names of Windows' own modules, processes and folders
     #[arg(
         long,
         value_name = "WHAT",
@@ -62,7 +62,7 @@ pub struct CutArgs {
 /// The texts that `--redact` replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RedactWhat {
-    /// What is the sender's
+    /// Texts of the sender
     Private,
     /// All texts
     All,

@@ -39,9 +39,9 @@ impl WhereArgs {
 /// Traces to read, and options for reading them.
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
-    /// An .etl file, a file that holds some (.zip, .7z, .cab, .diagsession, .etlgz, .etl.gz, .zst, .xz,
-    /// .bz2, .lz4), a pattern such as "runs/*.etl", "@FILE" with one of these on each line, or - for the
-    /// standard input
+    /// An .etl file, an archive or packed file (.zip, .7z, .cab, .diagsession, .etlgz, .etl.gz, .zst,
+    /// .xz, .bz2, .lz4) or a pattern such as "runs/*.etl". "@FILE" has one of these on each line, and -
+    /// is the standard input
     #[arg(value_name = "TRACE", required = true)]
     pub(crate) traces: Vec<PathBuf>,
     /// Read by position instead of mapping the file into memory: slower, for files that change

@@ -45,15 +45,15 @@ use crate::rules::NameArgs;
 use crate::symbols::SymbolArgs;
 use crate::tags::TagArgs;
 
-/// Read, ask and explain Windows ETW traces (.etl) on any operating system.
+/// Read, query and diagnose Windows ETW traces (.etl) on any operating system.
 #[derive(Debug, Parser)]
 #[command(name = "etwkit", version, propagate_version = false, after_help = ROOT_EXAMPLE)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Colors: auto on a terminal, unless NO_COLOR is set or CLICOLOR_FORCE wants them anywhere;
-    /// always, or never
+    /// Use colors: auto (on a terminal, unless NO_COLOR is set; anywhere with CLICOLOR_FORCE),
+    /// always or never
     #[arg(
         long,
         value_name = "WHEN",
@@ -63,7 +63,7 @@ pub(crate) struct Cli {
         hide_possible_values = true
     )]
     pub(crate) color: Option<When>,
-    /// Only errors on the error stream, no notes
+    /// Print errors only, no notes
     #[arg(
         long,
         short,
@@ -72,11 +72,10 @@ pub(crate) struct Cli {
         conflicts_with = "verbose"
     )]
     pub(crate) quiet: bool,
-    /// More notes on the error stream: what answered
+    /// Print more notes, such as the extracts that answered
     #[arg(long, short, global = true, display_order = 902)]
     pub(crate) verbose: bool,
-    /// Print the real names of a redacted trace, by the table that cut --redact writes with this
-    /// option
+    /// Print the real names of a redacted trace, from the table that `cut --redact --map` wrote
     #[arg(long, value_name = "FILE", global = true, display_order = 903)]
     pub(crate) map: Option<PathBuf>,
 }
@@ -308,16 +307,16 @@ pub(crate) enum Command {
     /// Let agents query traces (Model Context Protocol)
     #[command(after_help = MCP_EXAMPLE)]
     Mcp(McpArgs),
-    /// Ask several questions in a row, with completion of words
+    /// Ask several questions in a row, with completion
     #[command(after_help = CONSOLE_EXAMPLE)]
     Console(ConsoleArgs),
-    /// Write stacks or timelines in formats of other programs
+    /// Write stacks or timelines for other programs
     #[command(after_help = EXPORT_EXAMPLE, arg_required_else_help = true)]
     Export(Box<ExportArgs>),
     /// Write a smaller trace: a part of the time, or without private texts
     #[command(after_help = CUT_EXAMPLE, arg_required_else_help = true)]
     Cut(Box<CutArgs>),
-    /// Run a line of wpaexporter: tables of a WPA profile as CSV files
+    /// Run a wpaexporter command line: tables of a WPA profile as CSV files
     #[command(after_help = WPAEXPORTER_EXAMPLE, arg_required_else_help = true, disable_help_flag = true)]
     Wpaexporter(etwkit_export::wpa::LineArgs),
     /// Print system calls as strace does
@@ -326,7 +325,7 @@ pub(crate) enum Command {
     /// Record on Windows; elsewhere print the commands that do it
     #[command(after_help = RECORD_EXAMPLE, arg_required_else_help = true)]
     Record(Box<RecordArgs>),
-    /// Run a command again and again and report how long it took
+    /// Run a command repeatedly and report how long it took
     #[command(after_help = RUN_EXAMPLE, arg_required_else_help = true)]
     Run(Box<RunArgs>),
     /// Reproduce what made machines slow in the case studies
@@ -341,7 +340,7 @@ pub(crate) enum Command {
     /// Take a tour with a generated trace
     #[command(after_help = DEMO_EXAMPLE)]
     Demo(DemoArgs),
-    /// Write traces of simulated machines, with the truth about them
+    /// Write traces of simulated machines with known truth
     #[command(after_help = SYNTH_EXAMPLE, arg_required_else_help = true)]
     Synth(SynthArgs),
     /// List or clear the cache
@@ -350,7 +349,7 @@ pub(crate) enum Command {
     /// Print a script that completes command lines in a shell
     #[command(after_help = COMPLETIONS_EXAMPLE, arg_required_else_help = true)]
     Completions(CompletionsArgs),
-    /// Read the documentation, which is a part of the program
+    /// Read the documentation, which comes with the program
     #[command(after_help = DOCS_EXAMPLE)]
     Docs(DocsArgs),
     /// Write a manual page for each command

@@ -44,7 +44,7 @@ Examples:
 
 pub(crate) const CUT_EXAMPLE: &str = "\
 Examples:
-  etwkit cut slow-login.etl.zip --range 12..14.5 --out login.etl     every question on it answers as with --range 12..14.5
+  etwkit cut slow-login.etl.zip --range 12..14.5 --out login.etl     reports on it answer as with --range 12..14.5
   etwkit cut slow-login.etl --process \"winlogon;userinit\" --redact --out mail.etl";
 
 pub(crate) const RECORD_EXAMPLE: &str = "\

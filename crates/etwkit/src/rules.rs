@@ -15,9 +15,9 @@ const RENAME_RULES: &str = "ETWKIT_RENAME_RULES";
 /// Names of processes.
 #[derive(Debug, Args)]
 pub(crate) struct NameArgs {
-    /// Call processes as the rules of this file do (ProcessRenameRules.xml of ETWAnalyzer).
-    /// default: the file that ETWKIT_RENAME_RULES names, otherwise rules that name four services;
-    /// none: by their executables, as without this option
+    /// Rename processes by the rules of this file (ProcessRenameRules.xml of ETWAnalyzer). With
+    /// default, the file is the one that ETWKIT_RENAME_RULES names, otherwise built-in rules name
+    /// four services. With none, processes keep their names, as without this option
     #[arg(
         long,
         value_name = "FILE|default|none",

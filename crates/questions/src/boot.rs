@@ -69,7 +69,7 @@ fn verdict(row: &BootPhaseRow) -> String {
 
 impl Question for BootRequest {
     const NAME: &'static str = "boot";
-    const SENTENCE: &'static str = "Phases of a boot, from the kernel to a desktop at rest";
+    const SENTENCE: &'static str = "Phases of a boot, from the kernel to an idle desktop";
     const USUAL: &'static [&'static str] = &["phase"];
     const EXAMPLES: &'static [Example] = &[
         Example {

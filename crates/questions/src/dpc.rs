@@ -152,7 +152,7 @@ const EVENTS: View<DpcRequest, DpcEvent> = View::new(
 impl Question for DpcRequest {
     const NAME: &'static str = "dpc";
     const SENTENCE: &'static str =
-        "DPCs and interrupts: which driver took the processors, and how long";
+        "DPCs and interrupts: which driver took the processors, and for how long";
     const USUAL: &'static [&'static str] = &["driver", "kind", "cpu", "duration"];
     const EXAMPLES: &'static [Example] = &[
         Example {

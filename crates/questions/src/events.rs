@@ -174,7 +174,7 @@ fn named(name: Option<&str>, guid: &str) -> Value {
 impl Question for EventsRequest {
     const NAME: &'static str = "events";
     const SENTENCE: &'static str =
-        "Events that no other question is about: by name, or each with its fields";
+        "Events that no other report covers: by name, or each with its fields";
     const USUAL: &'static [&'static str] = &["provider", "event", "fields", "tid"];
     const EXAMPLES: &'static [Example] = &[
         Example {

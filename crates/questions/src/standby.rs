@@ -140,7 +140,7 @@ impl Question for StandbyRequest {
     const NAME: &'static str = "standby";
     const ALIASES: &'static [&'static str] = &["drips"];
     const SENTENCE: &'static str =
-        "Stays in connected standby: how long, how deep, who woke the machine";
+        "Stays in connected standby: how long, how deep, and who woke the machine";
     const USUAL: &'static [&'static str] = &["duration"];
     const EXAMPLES: &'static [Example] = &[
         Example {

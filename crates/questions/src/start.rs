@@ -191,7 +191,7 @@ const PROCESSES: View<StartRequest, StartEvent> = View::new(
 impl Question for StartRequest {
     const NAME: &'static str = "start";
     const SENTENCE: &'static str =
-        "What it costs to start and end processes, by program or single ones";
+        "Cost of starting and ending processes, by program or for each process";
     const USUAL: &'static [&'static str] = &["creator", "cost", "exit"];
     const EXAMPLES: &'static [Example] = &[
         Example {

@@ -14,7 +14,8 @@ declare! {
     #[derive(Eq)]
     pub request TimeRequest {
         /// Seconds since the start (12.5), a time of day (17:47:38.416) or a date with time
-        /// (2022-10-02 17:47:38), of the recorded machine unless +02:00 or Z follows
+        /// (2022-10-02 17:47:38). Clock times are those of the recorded machine unless +02:00 or Z
+        /// follows
         time: Option<String> = option("TIME") => Some("0".to_owned()),
     }
 
@@ -33,7 +34,7 @@ const PLACES: View<TimeRequest, TimeRow> = View::new(&[], |_| 0.0).ranking(|_| R
 impl Question for TimeRequest {
     const NAME: &'static str = "time";
     const SENTENCE: &'static str =
-        "A time of a log or of another trace, as seconds and clock time of these";
+        "A time from a log or another trace, as seconds and clock time of these traces";
     const USUAL: &'static [&'static str] = &["time"];
     const EXAMPLES: &'static [Example] = &[
         Example {

@@ -166,7 +166,7 @@ const MARKED: View<VersionRequest, MarkedPart> = View::new(
 
 impl Question for VersionRequest {
     const NAME: &'static str = "version";
-    const SENTENCE: &'static str = "Modules and their versions, symbol files that are missing";
+    const SENTENCE: &'static str = "Modules and their versions, and missing symbol files";
     const USUAL: &'static [&'static str] = &["dll", "version", "in-no-stack", "missing-pdb"];
     const EXAMPLES: &'static [Example] = &[
         Example {

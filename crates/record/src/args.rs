@@ -13,8 +13,8 @@ pub struct RecordArgs {
     /// Command to run
     #[command(subcommand)]
     pub command: RecordCommand,
-    /// Print the lines of Windows that do it, with what each is for, instead of running them; so it
-    /// is on other systems
+    /// Print the Windows commands, with the purpose of each, instead of running them. Other systems
+    /// always do so
     #[arg(long, global = true)]
     pub script: bool,
 }
@@ -24,34 +24,34 @@ pub struct RecordArgs {
 pub enum RecordCommand {
     /// Record, stop and name the likely causes in one step
     Now(NowArgs),
-    /// Begin to record with one profile or several at once
+    /// Start to record with one or several profiles
     #[command(arg_required_else_help = true)]
     Start(StartArgs),
     /// End the recording and write it
     #[command(arg_required_else_help = true)]
     Stop(StopArgs),
-    /// End the recording and throw it away
+    /// End the recording and discard it
     Cancel(BootArgs),
     /// Show whether something is being recorded
     Status,
-    /// List the profiles, with what their recordings answer
+    /// List the profiles, with the questions that their recordings answer
     Profiles(ProfilesArgs),
-    /// Show what the profiles of a file (.wprp) record, what that answers, and what is wrong with it
+    /// Show what the profiles of a .wprp file record, which questions that answers, and its mistakes
     #[command(arg_required_else_help = true)]
     Check(CheckArgs),
-    /// List the counters of the processor
+    /// List the processor counters
     Counters,
     /// Put a mark with a text into the recording
     Mark(MarkArgs),
-    /// Put a mark into the recording of this machine whenever `mark --also` on another one does
+    /// Put a mark into the recording of this machine for each `mark --also` on another machine
     #[command(arg_required_else_help = true)]
     Listen(ListenArgs),
     /// List all sessions that are running, whoever started them
     Sessions,
-    /// A line of wpr as it is: run on Windows, explained elsewhere
+    /// Run a wpr command line on Windows; explain it elsewhere
     #[command(disable_help_flag = true)]
     Wpr(LineArgs),
-    /// A line of xperf as it is: run on Windows, explained elsewhere
+    /// Run an xperf command line on Windows; explain it elsewhere
     #[command(disable_help_flag = true)]
     Xperf(LineArgs),
 }
@@ -145,7 +145,7 @@ pub struct StartArgs {
     /// long memory and a disk would keep it
     #[arg(long, value_name = "TRACE")]
     pub like: Option<PathBuf>,
-    /// Record all day: write a file after each such time (90s, 5m, 1h) and go on, until Ctrl-C
+    /// Record all day, until Ctrl-C: write a file each time this period (90s, 5m, 1h) ends
     #[arg(long, value_name = "TIME", value_parser = time, conflicts_with = "boot")]
     pub rotate: Option<Duration>,
     /// Space of the files of --rotate (500MB, 40GB): the oldest are removed

@@ -52,15 +52,15 @@ etwkit_question::declare! {
     pub request DiagnoseRequest {
         /// Only these rules (*, ?, several with ;, ! excludes)
         rule: Option<String> = option("NAMES"),
-        /// Also rules of your own: a file of SQL with a header for each rule
+        /// Also check rules of your own: a file of SQL with a header for each rule
         rules: NamedFile<Rules> = option("FILE"),
         /// Only findings with this cost (ms); notes cost nothing
         cost: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Leave out notes: what is good to know but costs nothing
+        /// Leave out notes, which are good to know but cost nothing
         without_notes: bool = option("").called("no-notes"),
-        /// What is reported
+        /// Table to print
         table: DiagnoseTable = option("NAME").shape(),
-        /// With each finding: why it happens, what to do, what it does not prove, the whole stack
+        /// Print the reason, the fix, the limits and the whole stack of each finding
         details: bool = option("").output(),
         /// Exit with code 3 if a finding matches, otherwise with 0: any, a minimum cost such as
         /// 500ms, or names of rules; several with commas

@@ -199,8 +199,8 @@ impl RegionRequest {
 impl Question for RegionRequest {
     const NAME: &'static str = "region";
     const ALIASES: &'static [&'static str] = &["regions"];
-    const SENTENCE: &'static str = "Regions of interest: what lasted from which event to which, \
-                                    as a file of Windows Performance Analyzer defines it";
+    const SENTENCE: &'static str = "Regions of interest: the time between two events, as a file of \
+                                    Windows Performance Analyzer defines them";
     const USUAL: &'static [&'static str] = &["regions", "region", "instance", "open", "duration"];
     const EXAMPLES: &'static [Example] = &[
         Example {

@@ -4,8 +4,8 @@ use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis, FindingRow, Rules, r
 use etwkit_question::Question;
 use etwkit_question::range::{Range, Unit};
 use etwkit_trace::table::{
-    CpuClass, CpuCore, CpuParking, CpuSample, Disk, DiskIo, DnsQuery, FileIo, Gc, HardFault, Jit,
-    NetIo, Thread, ThreadPool,
+    CpuClass, CpuClassPriority, CpuCore, CpuParking, CpuSample, Disk, DiskIo, DnsQuery, FileIo, Gc,
+    HardFault, Jit, NetIo, Thread, ThreadPool,
 };
 
 use super::support::{Machine, Slice, first, found, off};
@@ -1456,16 +1456,24 @@ fn many_small_methods_are_noticed_where_a_program_does_little_else() {
     }
 }
 
-/// A program computes for 2 of 2.1 s or of 10 s, at a third or at most of the speed of its processor.
+/// A program computes for 2 of 2.1 s or of 10 s, at a third or at most of the speed of its processor, with normal
+/// priority or with the priority of efficiency mode.
 #[test]
 fn a_program_that_computes_can_have_slow_processors() {
-    for (mhz, last_ms, is_found) in [
-        (1000, 2100, true),
-        (2500, 2100, false),
-        (1000, 10_000, false),
+    for (mhz, last_ms, priority, is_found) in [
+        (1000, 2100, 8, true),
+        (2500, 2100, 8, false),
+        (1000, 10_000, 8, false),
+        (1000, 2100, 4, false),
     ] {
         let mut machine = Machine::new(&["a.exe"], 10_000 * MS);
         let cpu_ns = 2000 * MS;
+        machine.priorities = vec![CpuClassPriority {
+            process_key: Some(1),
+            priority: Some(priority),
+            run_ns: cpu_ns,
+            ..CpuClassPriority::default()
+        }];
         machine.classes = vec![CpuClass {
             process_key: Some(1),
             cpu_ns,
@@ -1485,7 +1493,7 @@ fn a_program_that_computes_can_have_slow_processors() {
         assert_eq!(
             sentences,
             Vec::from_iter(expected),
-            "{mhz} MHz, {last_ms} ms"
+            "{mhz} MHz, {last_ms} ms, priority {priority}"
         );
     }
 }

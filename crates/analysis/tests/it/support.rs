@@ -4,9 +4,9 @@ use etwkit_analysis::diagnose::{DiagnoseRequest, FindingRow};
 use etwkit_sql::Session;
 use etwkit_trace::table::{Columns, Row};
 use etwkit_trace::table::{
-    ContextSwitch, CpuClass, CpuCore, CpuFrequency, CpuParking, CpuProcess, CpuSample, Disk,
-    DiskIo, DnsQuery, DpcIsr, FileIo, Frame, Gc, HardFault, Jit, Method, Module, NetIo, Process,
-    Stack, Thread, ThreadPool, Trace, UiDelay, UserLock,
+    ContextSwitch, CpuClass, CpuClassPriority, CpuCore, CpuFrequency, CpuParking, CpuProcess,
+    CpuSample, Disk, DiskIo, DnsQuery, DpcIsr, FileIo, Frame, Gc, HardFault, Jit, Method, Module,
+    NetIo, Process, Stack, Thread, ThreadPool, Trace, UiDelay, UserLock,
 };
 
 /// Rows of all tables.
@@ -26,6 +26,7 @@ pub(crate) struct Machine {
     pub(crate) cores: Vec<CpuCore>,
     pub(crate) parkings: Vec<CpuParking>,
     pub(crate) classes: Vec<CpuClass>,
+    pub(crate) priorities: Vec<CpuClassPriority>,
     pub(crate) collections: Vec<Gc>,
     pub(crate) packets: Vec<NetIo>,
     pub(crate) files: Vec<FileIo>,
@@ -200,6 +201,7 @@ impl Machine {
             rows(&self.cores),
             rows(&self.parkings),
             rows(&self.classes),
+            rows(&self.priorities),
             rows::<CpuFrequency>(&[]),
             rows(&self.collections),
             rows(&self.packets),

@@ -5,8 +5,8 @@ use clap::Args;
 /// Tables of Windows Performance Analyzer as files of CSV.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ProfileArgs {
-    /// Write the tables of a profile of Windows Performance Analyzer as files of CSV into the
-    /// folder --out: a file .wpaProfile, or cpu, wait, disk, memory or system; can be repeated
+    /// Write the tables of a Windows Performance Analyzer profile as CSV files into the folder --out.
+    /// The profile is a .wpaProfile file, or cpu, wait, disk, memory or system; can be repeated
     #[arg(long = "profile", value_name = "FILE|NAME")]
     pub profiles: Vec<String>,
     /// Start of the names of CSV files

@@ -39,7 +39,7 @@ const PROCESS: Spec = option("NAMES")
 /// Two options: mode and filter with a colon between, and the processes.
 impl OptionValue for ZeroTime {
     fn options(&self, _: Spec) -> Vec<Opt> {
-        let mode = MODE.of_field("", "Move times so that this is second 0: marker, first or last (of a method or stack tag), process-start, process-end; after a colon which marks, methods or command lines: first:*OnLoad*");
+        let mode = MODE.of_field("", "Move times so that this is second 0: marker, first or last (of a method or stack tag), process-start or process-end. A filter of marks, methods or command lines follows a colon: first:*OnLoad*");
         let process = PROCESS.of_field("", "Only in these processes");
         let none: Option<String> = None;
         [none.options(mode), none.options(process)].concat()

@@ -147,26 +147,26 @@ const TESTS: &str = "Tests";
 declare! {
     /// Options that choose tests.
     pub request Selection {
-        /// From this test run on; the first one is 0
+        /// Start with this test run; the first one is 0
         run_index: Option<usize> = option("N").called("test-run-index").below(TESTS),
-        /// Only so many test runs; 0 is all
+        /// Only this many test runs; 0 is all
         run_count: usize = option("N").called("test-run-count").below(TESTS),
-        /// At most so many tests of a test case in each run; 0 is all
+        /// At most this many tests of a test case in each run; 0 is all
         tests_per_run: usize = option("N").called("tests-per-run").below(TESTS),
-        /// Leave the first N tests of a test case in each run out
+        /// Leave out the first N tests of a test case in each run
         skip_tests: usize = option("N").called("skip-tests").below(TESTS),
         /// Only tests of the last N days; 0.5 is half a day
         last_days: Option<f64> = option("N").called("last-days").below(TESTS),
-        /// Only tests that took so long (ms); several with ; between
+        /// Only tests with this duration (ms); several with ;
         test_times: Vec<Range> = option("A..B").called("test-time").unit(Unit::Milliseconds).below(TESTS),
         /// Only these test cases (*, ?, several with ;, ! excludes)
         test_case: Option<String> = option("NAMES").called("test-case").below(TESTS),
         /// Only recordings of these machines, by the names of files (*, ?, several with ;, !
         /// excludes)
         machine: Option<String> = option("NAMES").below(TESTS),
-        /// Only files that are named as tests are
+        /// Only files whose names are those of tests
         valid_only: bool = option("").called("valid-tests-only").below(TESTS),
-        /// All tests are one run
+        /// Treat all tests as one run
         one_run: bool = option("").called("no-test-run-grouping").below(TESTS),
     }
 }

@@ -53,7 +53,7 @@ declare! {
         by_priority: bool = option("WHAT").called("by").either("path", "priority").excludes(&["shared"]).shape(),
         /// Rows for each process
         per_process: bool = option("").called("per-process").shape(),
-        /// Count the I/O of a file for each process that used it: filters on processes choose the
+        /// Count the I/O of a file for each process that used it. Filters on processes choose the
         /// files that they used, and --per-process makes rows for each set of processes [default:
         /// each operation belongs to the process that issued it]
         shared: bool = option("").shape(),

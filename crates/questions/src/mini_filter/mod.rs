@@ -200,7 +200,7 @@ impl Question for MiniFilterRequest {
     const NAME: &'static str = "mini-filter";
     const ALIASES: &'static [&'static str] = &["minifilter"];
     const SENTENCE: &'static str =
-        "Minifilter drivers: how long they delayed operations on files, which they made fail";
+        "Minifilter drivers: how long they delayed file operations, and which ones they made fail";
     const USUAL: &'static [&'static str] = &["driver", "operation", "phase", "file", "duration"];
     const EXAMPLES: &'static [Example] = &[
         Example {

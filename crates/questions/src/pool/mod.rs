@@ -181,8 +181,7 @@ const BLOCKS: View<PoolRequest, PoolBlock> = View::new(
 
 impl Question for PoolRequest {
     const NAME: &'static str = "pool";
-    const SENTENCE: &'static str =
-        "Memory of the kernel that drivers allocated and did not free, by tag";
+    const SENTENCE: &'static str = "Kernel pool that drivers allocated and did not free, by tag";
     const USUAL: &'static [&'static str] = &["tag", "paging", "leak"];
     const EXAMPLES: &'static [Example] = &[
         Example {

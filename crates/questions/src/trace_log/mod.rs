@@ -119,8 +119,7 @@ declare! {
 impl Question for TraceLogRequest {
     const NAME: &'static str = "tracelog";
     const ALIASES: &'static [&'static str] = &["trace-log"];
-    const SENTENCE: &'static str =
-        "Events that describe themselves: TraceLogging, and EventSource of .NET";
+    const SENTENCE: &'static str = "Self-describing events: TraceLogging, and EventSource of .NET";
     const USUAL: &'static [&'static str] = &["provider", "message", "tid", "max-count"];
     const EXAMPLES: &'static [Example] = &[
         Example {

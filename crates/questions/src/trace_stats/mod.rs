@@ -144,7 +144,7 @@ const SECONDS: View<TraceStatsRequest, TraceStatsSecond> = View::new(
 
 impl Question for TraceStatsRequest {
     const NAME: &'static str = "trace-stats";
-    const SENTENCE: &'static str = "What fills the trace: events and bytes by provider, kind or second, loss, what tracing cost";
+    const SENTENCE: &'static str = "What fills the trace: events and bytes by provider, kind or second, losses, and the cost of tracing";
     const USUAL: &'static [&'static str] = &["provider", "event"];
     const EXAMPLES: &'static [Example] = &[
         Example {

@@ -157,7 +157,7 @@ const PROCESSES: View<VirtualAllocRequest, VirtualAllocRow> = View::new(
 impl Question for VirtualAllocRequest {
     const NAME: &'static str = "virtual-alloc";
     const ALIASES: &'static [&'static str] = &["virtualalloc"];
-    const SENTENCE: &'static str = "Virtual memory that processes committed and did not give back";
+    const SENTENCE: &'static str = "Virtual memory that processes committed and did not release";
     const USUAL: &'static [&'static str] = &[
         "methods",
         "not-released-size",

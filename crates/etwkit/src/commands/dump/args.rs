@@ -52,7 +52,7 @@ pub(crate) struct Common {
     #[arg(long, value_name = "FORMAT", value_enum, conflicts_with_all = ["json", "csv"],
           help_heading = OUTPUT)]
     pub(super) format: Option<TypedFormat>,
-    /// The file of --format, which the endings .parquet and .arrows stand for
+    /// The file of --format, which its ending implies (.parquet, .arrows)
     #[arg(long, value_name = "FILE", group = FILE, conflicts_with = "json", help_heading = OUTPUT)]
     pub(crate) out: Option<PathBuf>,
     /// The file of one finding of `diagnose`, which --out names as well.
@@ -66,8 +66,8 @@ pub(crate) struct Common {
     /// extracts are never overwritten
     #[arg(long, requires = FILE, help_heading = OUTPUT)]
     pub(crate) force: bool,
-    /// Go on with the other extracts after an error of one, which is printed at the end; the exit
-    /// code is 2. Where each has an answer of its own, one that cannot be read never stops the others
+    /// Continue with the other extracts after an error in one. The error is printed at the end, and
+    /// the exit code is 2. Reports that answer for each extract by itself always continue
     #[arg(long)]
     pub(crate) keep_going: bool,
     /// Print the SQL instead of the answer

@@ -43,21 +43,20 @@ impl Own for Diagnose {
 /// Options for explaining rules and for sharing findings.
 #[derive(Debug, Args)]
 pub(crate) struct MoreArgs {
-    /// Print a rule: what it finds, its thresholds with their reasons, its SQL; or all, as a list
+    /// Print what a rule finds, its thresholds with their reasons, and its SQL; all lists the rules
     #[arg(long, value_name = "RULE|all")]
     explain: Option<String>,
-    /// Write this finding of the list to the file that --out names: a page with the rows behind it,
-    /// and these for programs
+    /// Write this finding of the list to the file that --out names: a page with its evidence, and
+    /// the same rows for programs
     #[arg(long, value_name = "N", requires = "out", help_heading = OUTPUT,
           conflicts_with_all = ["json", "csv", "format", "fail-on", "explain"],
           value_parser = clap::value_parser!(i64).range(1..))]
     finding: Option<i64>,
-    /// Write the findings as one page of HTML, with all that is known of each, instead of printing
-    /// them
+    /// Write the findings with all details as one page of HTML instead of printing them
     #[arg(long, value_name = "FILE", help_heading = OUTPUT,
           conflicts_with_all = ["json", "csv", "format", "out", "markdown", "explain", "finding"])]
     html: Option<PathBuf>,
-    /// Write them as Markdown, for an issue or a mail; - prints it
+    /// Write the findings as Markdown, for an issue or a mail; - prints it
     #[arg(long, value_name = "FILE", help_heading = OUTPUT,
           conflicts_with_all = ["json", "csv", "format", "out", "explain", "finding"])]
     markdown: Option<PathBuf>,

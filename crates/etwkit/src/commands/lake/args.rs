@@ -16,7 +16,7 @@ pub(crate) struct LakeArgs {
 pub(super) enum LakeCommand {
     /// Make a lake without runs, in a new or empty folder
     Init(OnlyLake),
-    /// Add extracts and traces; runs that the lake has are skipped
+    /// Add extracts and traces; skip runs that the lake already has
     Add(AddArgs),
     /// Merge small files, and leave out rows that belong to no run
     Compact(CompactArgs),
@@ -26,7 +26,7 @@ pub(super) enum LakeCommand {
     Drop(DropArgs),
     /// List the runs
     List(ListArgs),
-    /// Check that each run has all of its rows, and none twice
+    /// Check that each run has all of its rows exactly once
     Check(OnlyLake),
 }
 

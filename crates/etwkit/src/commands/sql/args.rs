@@ -21,7 +21,7 @@ const RESOURCES: &str = "Resources";
 #[derive(Debug, Args)]
 pub(crate) struct SqlArgs {
     /// Extracts (.etwx), traces, folders, patterns such as "runs/**/*.etwx", or "@FILE" with one of
-    /// these on each line; then SQL: one statement, - for the standard input, or "@NAME" for a
+    /// these on each line. SQL comes last: one statement, - for the standard input, or "@NAME" for a
     /// question of the library
     #[arg(value_name = "EXTRACT, SQL", num_args = 1..,
           required_unless_present_any = ["show_schema", "file"])]
@@ -31,9 +31,8 @@ pub(crate) struct SqlArgs {
     /// Read the SQL from this file; everything else that is named is an extract then
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// A value for $NAME in the SQL or a question of the library, of the type that it is compared
-    /// with or that it looks like, or NAME:TYPE=VALUE with text, int, float or bool; can be
-    /// repeated
+    /// A value for $NAME in the SQL or a question of the library. Its type follows from its use or
+    /// its form, unless NAME:TYPE=VALUE names text, int, float or bool; can be repeated
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
     /// A folder with questions of your own: "@NAME" is its file NAME.sql, also in folders below
