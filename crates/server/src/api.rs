@@ -51,8 +51,20 @@ impl Call<'_> {
 
     /// Returns the source of an answer that comes from one statement.
     pub(crate) fn of_sql(&self, ready: &Ready, sql: String, rows_read: u64) -> Source {
+        let command = self.command(ready, &sql);
+        Source {
+            sql,
+            command,
+            rows_read,
+            took_ms: self.took_ms(),
+            ..Source::default()
+        }
+    }
+
+    /// Returns the command line of a statement, with the files of the stack tags that it uses.
+    fn command(&self, ready: &Ready, sql: &str) -> String {
         let path = ready.named.display().to_string();
-        let statement = on_one_line(&sql);
+        let statement = on_one_line(sql);
         let mut words = vec!["etwkit", "sql"];
         // The name of a set is the name of its file.
         for set in self.asking.tags.iter() {
@@ -61,14 +73,7 @@ impl Call<'_> {
             }
         }
         words.extend([&*path, &*statement]);
-        let command = shell::joined(words);
-        Source {
-            sql,
-            command,
-            rows_read,
-            took_ms: self.took_ms(),
-            ..Source::default()
-        }
+        shell::joined(words)
     }
 
     /// Returns the milliseconds since the request arrived.
