@@ -1,8 +1,22 @@
 // What the reader arranges: columns of tables, groups by dragging, what the wheel does, and graphs on a large screen.
 
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import path from "node:path";
 import { before, test } from "node:test";
-import { barriers, goTo, noErrors, ready, type Served, scenario, settled, shared, visit } from "./support";
+import {
+  barriers,
+  folder,
+  goTo,
+  noErrors,
+  picture,
+  ready,
+  type Served,
+  scenario,
+  settled,
+  shared,
+  visit,
+} from "./support";
 
 let served: Served;
 
@@ -187,6 +201,64 @@ test("a bookmark with a note is kept, is part of the link, and leads back to its
   await page.getByRole("menuitem", { name: "Remove “slow start <b>”" }).click();
   await settled(page);
   assert.doesNotMatch((await axis.getAttribute("aria-label")) ?? "", /bookmark/);
+  noErrors(seen);
+  await seen.close();
+});
+
+test("a layout is kept under a name, applied, saved, deleted, and read from a file", async () => {
+  const seen = await visit(served.link, { dark: true });
+  const { page } = seen;
+  await ready(page);
+  const dialog = page.getByRole("dialog", { name: "Layouts" });
+  const open = async () => {
+    await page.getByRole("button", { name: "Share" }).click();
+    await page.getByRole("menuitem", { name: /^Layouts/ }).click();
+    await dialog.getByRole("textbox", { name: "Name" }).waitFor();
+  };
+  const graphs = () => page.locator("[data-graph]").count();
+  await goTo(page, "Disk");
+  await page.locator(".below").getByRole("combobox", { name: "As" }).selectOption("rows");
+  await page.getByRole("button", { name: "CPU by process: more" }).click();
+  await page.getByRole("menuitem", { name: "Close" }).click();
+  await settled(page);
+  const count = await graphs();
+  await open();
+  await page.keyboard.type("Disk <b>");
+  assert.deepEqual(await barriers(page, "layouts"), []);
+  await picture(page, "dark-layouts");
+  await page.keyboard.press("Enter");
+  const download = page.waitForEvent("download");
+  await dialog.getByRole("button", { name: "Save Disk <b> as a file" }).click();
+  const file = path.join(folder, "disk.layout.json");
+  await (await download).saveAs(file);
+  await page.keyboard.press("Escape");
+
+  // A reader who comes back starts with the findings.
+  await page.goto("about:blank");
+  await page.goto(served.link);
+  await ready(page);
+  assert.equal(await graphs(), count + 1);
+  await open();
+  await dialog.getByRole("button", { name: "Apply Disk <b>" }).click();
+  await page.locator(".below .grid-row").first().waitFor();
+  await settled(page);
+  assert.equal(await graphs(), count);
+  assert.equal(await page.locator(".below").getByRole("combobox", { name: "As" }).inputValue(), "rows");
+
+  await open();
+  await dialog.getByRole("button", { name: "Delete Disk <b>" }).click();
+  const hostile = path.join(folder, "hostile.json");
+  writeFileSync(hostile, '[{"name":"x","link":"javascript:alert(1)"},{"__proto__":{"name":"y"}},7]');
+  for (const [from, note] of [
+    [hostile, "hostile.json has no layout."],
+    [file, "1 layout added."],
+  ] as const) {
+    const chooser = page.waitForEvent("filechooser");
+    await dialog.getByRole("button", { name: "Add from a file…" }).click();
+    await (await chooser).setFiles(from);
+    await dialog.getByText(note).waitFor();
+  }
+  await dialog.getByRole("button", { name: "Apply Disk <b>" }).waitFor();
   noErrors(seen);
   await seen.close();
 });

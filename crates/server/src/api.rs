@@ -51,6 +51,18 @@ impl Call<'_> {
 
     /// Returns the source of an answer that comes from one statement.
     pub(crate) fn of_sql(&self, ready: &Ready, sql: String, rows_read: u64) -> Source {
+        let command = self.command(ready, &sql);
+        Source {
+            sql,
+            command,
+            rows_read,
+            took_ms: self.took_ms(),
+            ..Source::default()
+        }
+    }
+
+    /// Returns the command line of a statement, with the files of the stack tags that it uses.
+    fn command(&self, ready: &Ready, sql: &str) -> String {
         let path = ready.named.display().to_string();
         let mut command = vec!["etwkit sql".to_owned()];
         // The name of a set is the name of its file.
@@ -60,15 +72,8 @@ impl Call<'_> {
             }
         }
         command.push(shell::quoted_pattern(&path));
-        command.push(shell::quoted(&on_one_line(&sql)));
-        let command = command.join(" ");
-        Source {
-            sql,
-            command,
-            rows_read,
-            took_ms: self.took_ms(),
-            ..Source::default()
-        }
+        command.push(shell::quoted(&on_one_line(sql)));
+        command.join(" ")
     }
 
     /// Returns the milliseconds since the request arrived.

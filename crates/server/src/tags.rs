@@ -99,8 +99,8 @@ pub(crate) fn tagged(session: &Session, frames: &TraceFrames) -> Vec<Arc<Tagged>
 
 /// Returns the tag of a stack: the first set with a matching rule decides.
 pub(crate) fn tag_of(tagged: &[Arc<Tagged>], stack: i32) -> &str {
-    let mut found = tagged.iter().filter_map(|one| one.name(one.tag(stack)?));
-    found.next().unwrap_or(NO_TAG)
+    let found = tagged.iter().find_map(|one| one.name(one.tag(stack)?));
+    found.unwrap_or(NO_TAG)
 }
 
 #[cfg(test)]
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     fn set(name: &str) -> TagSet {
-        let text = br#"<Tag Name=""><Tag Name="T"><Entrypoint Module="a.dll"/></Tag></Tag>"#;
+        let text: &[u8] = br#"<Tag Name=""><Tag Name="T"><Entrypoint Module="a.dll"/></Tag></Tag>"#;
         TagSet::read(name, &[(name, text)]).unwrap()
     }
 

@@ -1,7 +1,7 @@
 // A report as one HTML file: nothing in it is loaded from elsewhere, and nothing runs. Texts of a trace can be made
 // to harm whoever reads them, so that every text is escaped where it is written.
 
-import { shown } from "./safe";
+import { shown, withEntities } from "./safe";
 
 export interface ReportFinding {
   sentence: string;
@@ -45,17 +45,9 @@ export interface Report {
 /** Most rows of a table. */
 export const MOST_ROWS = 500;
 
-const ENTITIES: Record<string, string> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
 /** A text that is shown as it is, wherever it stands in HTML. */
 export function escaped(text: string): string {
-  return shown(text).replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? "");
+  return withEntities(shown(text));
 }
 
 const PNG = /^data:image\/png;base64,[A-Za-z0-9+/]+=*$/;

@@ -14,3 +14,16 @@ export function shown(text: string): string {
   const part = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
   return part.replace(UNSEEN, escaped);
 }
+
+const ENTITIES: Record<string, string> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** The text as it stands in HTML and XML, in quotes too. */
+export function withEntities(text: string): string {
+  return text.replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? "");
+}

@@ -5,12 +5,14 @@ import { useEffect } from "preact/hooks";
 import { traffic } from "../api";
 import { ErrorBoundary } from "../components/boundary";
 import { Button } from "../components/button";
+import { Dialog } from "../components/dialog";
+import { late } from "../components/late";
 import { PointMenu } from "../components/menu";
 import { Splitter } from "../components/splitter";
 import { Tooltip } from "../components/tooltip";
 import { shown } from "../lib/safe";
 import { setter, toggler } from "../lib/signals";
-import { isCatalogueOver, isNarrow, isViewLarge } from "../state/page";
+import { isCatalogueOver, isLayoutsOpen, isNarrow, isTagsOpen, isViewLarge } from "../state/page";
 import * as prefs from "../state/prefs";
 import { focusRegion } from "../state/regions";
 import * as store from "../state/store";
@@ -42,6 +44,9 @@ function Screen() {
   const key = `${trace.opening.hash} ${trace.replaced}`;
   return <Workspace key={key} trace={trace} opening={trace.opening} />;
 }
+
+const Layouts = late(async () => (await import("./layouts")).Layouts);
+const StackTags = late(async () => (await import("./stack-tags")).StackTags);
 
 /** A moment is chosen, so that the inspector has something to show. */
 const hasFocus = computed(() => store.view.value.focus !== null);
@@ -198,6 +203,12 @@ export function App() {
       <Screen />
       <KeySheet />
       {trace !== null && <ReportDialog trace={trace} />}
+      <Dialog class="key-sheet wide-sheet" label="Stack tags" of={isTagsOpen}>
+        {() => <StackTags />}
+      </Dialog>
+      <Dialog class="key-sheet wide-sheet" label="Layouts" of={isLayoutsOpen}>
+        {() => <Layouts />}
+      </Dialog>
       <Tooltip />
       <NoteBox />
       <PointMenu />

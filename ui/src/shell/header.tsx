@@ -10,7 +10,7 @@ import { span } from "../lib/scale";
 import { setterTo, toggler } from "../lib/signals";
 import { copyCommand, copyLink } from "../state/commands";
 import { comparePart } from "../state/compare";
-import { isCatalogueOver, isKeySheetOpen, isNarrow, isReportOpen } from "../state/page";
+import { isCatalogueOver, isKeySheetOpen, isLayoutsOpen, isNarrow, isReportOpen } from "../state/page";
 import { isCatalogueOpen, isInspectorOpen, isViewOpen, type Theme, theme } from "../state/prefs";
 import { elapsed, recorder, showRecorder } from "../state/recording";
 import * as store from "../state/store";
@@ -117,6 +117,11 @@ function ShareMenu() {
       title: "Save report…",
       detail: "One file that opens in any browser",
       run: setterTo(isReportOpen, true),
+    },
+    {
+      title: "Layouts…",
+      detail: "Keep how the page is arranged, or take it from a file",
+      run: setterTo(isLayoutsOpen, true),
     },
   ];
   return (

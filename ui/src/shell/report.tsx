@@ -6,6 +6,7 @@ import { Check } from "../components/choice";
 import { Dialog } from "../components/dialog";
 import { type ShownGrid, shownGrids } from "../components/shown-grids";
 import { pictureOf } from "../draw/picture";
+import { saveText } from "../lib/files";
 import { counted, duration, percent, range as rangeText } from "../lib/format";
 import {
   fileName,
@@ -26,7 +27,6 @@ import { announced, isReportOpen } from "../state/page";
 import { chipText, fieldTitle } from "../state/selection";
 import * as store from "../state/store";
 import { viewOf } from "../views";
-import { saveText } from "../views/tables/write";
 import type { Finding, TraceInfo } from "../wire";
 import { placeOf } from "./bookmarks";
 

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { AskError } from "../api";
 import { later } from "../lib/later";
 import type { Failure } from "../wire";
+import { tagsAge } from "./page";
 
 export interface Answered<T> {
   /** The last answer, which stays while the next one is on its way. */
@@ -25,13 +26,16 @@ export function failureOf(error: unknown): Failure | null {
   return { code: "internal", message: error instanceof Error ? error.message : String(error), hint: null };
 }
 
+/** Changes with what is asked, and with the stack tags that its answer may have. */
+const keyOf = (request: unknown) => (request === null ? null : `${tagsAge.value} ${JSON.stringify(request)}`);
+
 /**
  * The answer to a request of a panel. Another request ends the one before; without a request there is no answer.
  * `delay` milliseconds pass before it is sent, for what is typed.
  */
 export function useAnswer<R, T>(ask: Ask<R, T>, request: R | null, delay = 0): Answered<T> {
   const [answer, setAnswer] = useState<Answered<T>>({ ...NOTHING, isBusy: request !== null });
-  const key = request === null ? null : JSON.stringify(request);
+  const key = keyOf(request);
   useEffect(() => {
     if (request === null) {
       setAnswer(NOTHING);
@@ -138,7 +142,7 @@ export function useLatest<R, T>(
   const [answer, setAnswer] = useState<Answered<T>>(NOTHING);
   const latest = useRef<Latest<R, T> | null>(null);
   latest.current ??= new Latest<R, T>(ask, (result) => setAnswer({ ...NOTHING, ...result }), apartMs);
-  const key = request === null ? null : JSON.stringify(request);
+  const key = keyOf(request);
   useEffect(() => {
     if (request === null) {
       latest.current?.stop();

@@ -11,8 +11,10 @@ import {
   copyText,
   hover,
   isKeySheetOpen,
+  isLayoutsOpen,
   isReportOpen,
   isViewLarge,
+  openTags,
   searchAsked,
   toggleTwin,
 } from "./page";
@@ -179,6 +181,8 @@ const PAGE: Command[] = [
   page("link", "Copy a link to this view", [], copyLink),
   page("command", "Copy a command that shows this on another machine with the trace", [], copyCommand),
   page("report", "Save a report of what is shown…", [], setterTo(isReportOpen, true)),
+  page("layouts", "Layouts: keep and apply how the page is arranged…", [], setterTo(isLayoutsOpen, true)),
+  page("tags", "Stack tags…", [], () => openTags()),
   page("theme", "Theme: system, light, dark", [], nextTheme),
   page("single", "Shortcuts of a single key: on or off", [], toggler(singleKeys)),
   page("wheel", "Wheel over graphs: zooms, or scrolls and zooms with Ctrl", [], () => {

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Failure } from "../wire";
 import { failureOf } from "./answer";
+import { tagsAge } from "./page";
 
 interface Question<T> {
   /** What is asked, without the level: another text ends what is on its way. Nothing asks nothing. */
@@ -12,7 +13,8 @@ interface Question<T> {
   isKept?: (id: string) => boolean;
 }
 
-export function useLevels<T>({ text, ask, isKept = () => false }: Question<T>, ids: readonly string[]) {
+export function useLevels<T>({ text: of, ask, isKept = () => false }: Question<T>, ids: readonly string[]) {
+  const text = of === null ? null : `${tagsAge.value} ${of}`;
   const [levels, setLevels] = useState<ReadonlyMap<string, T>>(new Map());
   const [failure, setFailure] = useState<Failure | null>(null);
   const [busy, setBusy] = useState(0);

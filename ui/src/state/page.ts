@@ -25,6 +25,24 @@ export const isKeySheetOpen = signal(false);
 /** The parts of a report are chosen. */
 export const isReportOpen = signal(false);
 
+/** Layouts are kept and applied. */
+export const isLayoutsOpen = signal(false);
+
+/** Stack tags are chosen and edited. */
+export const isTagsOpen = signal(false);
+
+/** The frame, or all frames `module!*`, that the reader gives a tag; empty for none. */
+export const toTag = signal("");
+
+/** Number of times that the stack tags changed: answers depend on them. */
+export const tagsAge = signal(0);
+
+/** Opens the stack tags, with a frame to be tagged. */
+export function openTags(frame = ""): void {
+  toTag.value = frame;
+  isTagsOpen.value = true;
+}
+
 /** The view takes the whole height, and the graphs are hidden. */
 export const isViewLarge = signal(false);
 

@@ -4,6 +4,8 @@ import type { MenuEntry } from "../../components/menu";
 import { everyOf, moduleOf } from "../../lib/flame-merge";
 import { headOf } from "../../lib/frame-name";
 import { shown } from "../../lib/safe";
+import { entryOf } from "../../lib/stack-tags";
+import { openTags } from "../../state/page";
 import * as store from "../../state/store";
 import type { Chip } from "../../wire";
 import { useSettings } from "../panel";
@@ -32,7 +34,11 @@ export function groupEntries(name: string, kind: "tag" | "process"): MenuEntry[]
   ];
 }
 
-/** Keeps, drops and merges a function, and all functions of its module. */
+/** Gives a frame a stack tag, where something of it is known. */
+const tagEntry = (title: string, frame: string): MenuEntry[] =>
+  entryOf(frame) === null ? [] : [{ title, run: () => openTags(frame) }];
+
+/** Keeps, drops, merges and tags a function, and all functions of its module. */
 export function frameEntries(
   name: string,
   focus: (name: string) => void,
@@ -46,12 +52,14 @@ export function frameEntries(
           { title: `Only stacks with ${shown(module)}`, run: chip("module", module, false) },
           { title: `Only stacks without ${shown(module)}`, run: chip("module", module, true) },
           { title: `Merge ${shown(module)} into its callers`, run: () => merge(everyOf(module)) },
+          ...tagEntry(`Tag ${shown(module)} as…`, everyOf(module)),
         ];
   return [
     { title: "Its callers and callees", run: () => focus(name) },
     { title: "Only stacks with it", run: chip("method", name, false) },
     { title: "Only stacks without it", run: chip("method", name, true) },
     { title: "Merge it into its callers", run: () => merge(name) },
+    ...(name.includes("!") ? tagEntry("Tag it as…", name) : []),
     ...ofModule,
   ];
 }

@@ -1,8 +1,10 @@
 // What a flame graph shows, and the buttons that choose it.
 
+import { Button } from "../../components/button";
 import { Choice, FindBox, Toggle } from "../../components/choice";
 import { hasRows } from "../../lib/opening";
 import { shown } from "../../lib/safe";
+import { openTags } from "../../state/page";
 import type { Direction, FlameRequest, Opening, Selection, Weight } from "../../wire";
 import { MergedChips, useMerged } from "./frames";
 
@@ -89,6 +91,7 @@ export function FlameOptions({ settings, weights, change, onNext }: Props) {
         onChange={(by_process) => change({ by_process })}
       />
       <Toggle label="By stack tag" isOn={settings.by_tag} onChange={(by_tag) => change({ by_tag })} />
+      {settings.by_tag && <Button text="Stack tags…" onClick={() => openTags()} />}
       {settings.focus !== null && (
         <button
           type="button"

@@ -5,6 +5,7 @@ import { Button, CopyButton } from "../../components/button";
 import type { MenuEntry } from "../../components/menu";
 import { TreeGrid } from "../../components/tree-grid";
 import { columnTitle, readable } from "../../lib/columns";
+import { saveText } from "../../lib/files";
 import { count, counted } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { useAnswer } from "../../state/answer";
@@ -16,7 +17,7 @@ import { Answering, goTo } from "../panel";
 import { cellEntries, chipEntries, chipOfCell } from "./chips";
 import { askNarrowedRows } from "./narrowed";
 import { RowFacts } from "./row-facts";
-import { csv, isNumber, saveText, tsv, written } from "./write";
+import { csv, isNumber, tsv, written } from "./write";
 
 const PAGE = 300;
 /** Pixels of the first column, and of others. */
@@ -183,7 +184,7 @@ function Pages({ answer, table, at, onTurn }: PagesProps) {
       <Button
         text="CSV"
         title="Saves the rows of this page, all columns, exact values"
-        onClick={() => saveText(`${table}.csv`, csv(names, rows))}
+        onClick={() => saveText(`${table}.csv`, csv(names, rows), "text/csv")}
       />
     </>
   );

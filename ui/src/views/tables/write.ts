@@ -42,12 +42,3 @@ export function csv(titles: string[], rows: Cell[][]): string {
   };
   return [titles, ...rows].map((row) => row.map(quoted).join(",")).join("\r\n");
 }
-
-/** Gives the reader a file. */
-export function saveText(name: string, text: string, type = "text/csv"): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-}

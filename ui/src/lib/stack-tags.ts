@@ -1,0 +1,115 @@
+// Stack tags of the reader's own: rules, and the files that `--stack-tag-file` and Windows Performance Analyzer read.
+
+import { moduleOf } from "./flame-merge";
+import { withEntities } from "./safe";
+
+/** Patterns of a frame; an empty one restricts nothing. */
+export interface Entry {
+  module: string;
+  method: string;
+}
+
+/** Stacks with a frame that matches have a tag. */
+export interface TagRule extends Entry {
+  /** Names of the tags around it and its own, joined by `\`. */
+  tag: string;
+}
+
+/** The name of the file of own rules, which is also the name of their set. */
+export const OWN_FILE = "own.stacktags";
+
+/** The patterns of a frame, or of `module!*`; nothing where neither its module nor its method is known. */
+export function entryOf(name: string): Entry | null {
+  const known = moduleOf(name);
+  const module = known === null || known === "?" ? "" : known;
+  const method = name.includes("!") ? name.slice(name.indexOf("!") + 1) : "";
+  const isAddress = module === "" && /^(0x)?[0-9a-f]{6,}$/i.test(method);
+  return isAddress || (module === "" && method === "") ? null : { module, method };
+}
+
+/** The path of a tag: names without control characters, and without blanks around them. */
+export function tagPath(parent: string, name: string): string {
+  const names = `${parent}\\${name}`.replace(/\p{Cc}/gu, "").split("\\");
+  return names
+    .map((one) => one.trim())
+    .filter((one) => one !== "")
+    .join("\\");
+}
+
+interface Tag {
+  entries: Entry[];
+  inner: Map<string, Tag>;
+}
+
+const newTag = (): Tag => ({ entries: [], inner: new Map() });
+
+const attribute = (name: string, value: string) => (value === "" ? "" : ` ${name}="${withEntities(value)}"`);
+
+function linesOf(name: string, { entries, inner }: Tag, indent: string): string[] {
+  const deeper = `${indent}  `;
+  return [
+    `${indent}<Tag Name="${withEntities(name)}">`,
+    ...entries.map(
+      ({ module, method }) =>
+        `${deeper}<Entrypoint${attribute("Module", module)}${attribute("Method", method)}/>`,
+    ),
+    ...[...inner].flatMap(([below, tag]) => linesOf(below, tag, deeper)),
+    `${indent}</Tag>`,
+  ];
+}
+
+/** Rules as a file; empty without rules. */
+export function tagFile(rules: readonly TagRule[]): string {
+  if (rules.length === 0) return "";
+  const root = newTag();
+  for (const { tag, module, method } of rules) {
+    let at = root;
+    for (const name of tag.split("\\")) {
+      const next = at.inner.get(name) ?? newTag();
+      at.inner.set(name, next);
+      at = next;
+    }
+    at.entries.push({ module, method });
+  }
+  return ['<?xml version="1.0" encoding="utf-8"?>', ...linesOf("", root, ""), ""].join("\n");
+}
+
+/** The part of an XML element that is read. */
+export interface XmlElement {
+  tagName: string;
+  attributes: Iterable<{ name: string; value: string }>;
+  children: Iterable<XmlElement>;
+}
+
+/** Rules of a file; nothing where it has more than names and entry points, which would be lost. */
+export function rulesOf(element: XmlElement, around: readonly string[] = []): TagRule[] | null {
+  const values = new Map([...element.attributes].map(({ name, value }) => [name, value]));
+  if (element.tagName === "Entrypoint") {
+    const [module = "", method = ""] = [values.get("Module"), values.get("Method")];
+    values.delete("Module");
+    values.delete("Method");
+    return values.size === 0 && around.length > 0 ? [{ tag: around.join("\\"), module, method }] : null;
+  }
+  const name = values.get("Name");
+  if (element.tagName !== "Tag" || name === undefined || values.size > 1) return null;
+  const rules: TagRule[] = [];
+  for (const child of element.children) {
+    const below = rulesOf(child, name === "" ? around : [...around, name]);
+    if (below === null) return null;
+    rules.push(...below);
+  }
+  return rules;
+}
+
+/** The text of a file: UTF-8, UTF-16, or Windows-1252 as old editors write it. */
+export function decodedFile(bytes: ArrayBuffer): string {
+  const [first, second] = new Uint8Array(bytes.slice(0, 2));
+  const isLittle = (first === 0xff && second === 0xfe) || second === 0;
+  const isBig = (first === 0xfe && second === 0xff) || first === 0;
+  if (isLittle || isBig) return new TextDecoder(isBig ? "utf-16be" : "utf-16le").decode(bytes);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder("windows-1252").decode(bytes);
+  }
+}

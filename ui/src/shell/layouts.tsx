@@ -1,0 +1,100 @@
+// Layouts that the reader keeps: the list, and what can be done with each.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Button } from "../components/button";
+import { chooseFile, saveText } from "../lib/files";
+import { counted } from "../lib/format";
+import { shown } from "../lib/safe";
+import { setterTo } from "../lib/signals";
+import * as kept from "../state/layouts";
+import { announced, isLayoutsOpen } from "../state/page";
+
+const close = setterTo(isLayoutsOpen, false);
+
+function apply(layout: kept.Layout): void {
+  kept.applyLayout(layout);
+  announced.value = "The layout is applied.";
+  close();
+}
+
+function save(layout: kept.Layout): void {
+  const name = `${layout.name.replace(/[^\p{L}\p{N}_ -]/gu, "_")}.layout.json`;
+  saveText(name, JSON.stringify([layout], null, 2), "application/json");
+}
+
+export function Layouts() {
+  const [name, setName] = useState("");
+  const [note, setNote] = useState("");
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus(), []);
+  const all = kept.layouts.value;
+  const trimmed = name.trim();
+  const isKnown = all.some((one) => one.name === trimmed);
+  const add = (event: Event) => {
+    event.preventDefault();
+    if (trimmed === "") return;
+    kept.addLayouts([kept.presentLayout(trimmed)]);
+    setName("");
+    setNote(`“${trimmed}” is kept.`);
+  };
+  const read = async (file: File) => {
+    const more = kept.readLayouts(await file.text());
+    kept.addLayouts(more);
+    setNote(more.length === 0 ? `${file.name} has no layout.` : `${counted(more.length, "layout")} added.`);
+  };
+  return (
+    <>
+      <header>
+        <h2>Layouts</h2>
+        <Button text="Close" onClick={close} />
+      </header>
+      <p class="muted">
+        A layout has the view, the graphs, sizes, columns and groups. It has no filters, and nothing of a
+        trace. This browser keeps it.
+      </p>
+      <form class="sheet-form" onSubmit={add}>
+        <label>
+          Name
+          <input
+            ref={input}
+            type="text"
+            maxLength={kept.LONGEST_NAME}
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        </label>
+        <button type="submit" class="main" disabled={trimmed === ""}>
+          {isKnown ? "Replace it by the present layout" : "Keep the present layout"}
+        </button>
+      </form>
+      {note !== "" && (
+        <p class="note" role="status">
+          {shown(note)}
+        </p>
+      )}
+      {all.length > 0 && (
+        <ul class="own-list" aria-label="Kept layouts">
+          {all.map((one) => (
+            <li key={one.name}>
+              <b>{shown(one.name)}</b>
+              <Button text="Apply" aria-label={`Apply ${shown(one.name)}`} onClick={() => apply(one)} />
+              <Button
+                text="Save as a file"
+                aria-label={`Save ${shown(one.name)} as a file`}
+                onClick={() => save(one)}
+              />
+              <Button
+                text="Delete"
+                aria-label={`Delete ${shown(one.name)}`}
+                onClick={() => kept.removeLayout(one)}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+      <footer>
+        <Button text="Add from a file…" onClick={() => chooseFile(".json", (file) => void read(file))} />
+      </footer>
+    </>
+  );
+}

@@ -1,0 +1,208 @@
+// Stack tags: the rules that name the work of stacks, and rules of the reader's own, which come before them.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { api } from "../api";
+import { Button } from "../components/button";
+import { Failed } from "../components/failed";
+import { chooseFile, saveText } from "../lib/files";
+import { counted } from "../lib/format";
+import { shown } from "../lib/safe";
+import { setterTo } from "../lib/signals";
+import { decodedFile, entryOf, OWN_FILE, rulesOf, type TagRule, tagFile, tagPath } from "../lib/stack-tags";
+import { useActing } from "../state/acting";
+import { announced, isTagsOpen, tagsAge, toTag } from "../state/page";
+import type { TagsAnswer } from "../wire";
+
+const ENDINGS = ".stacktags,.xml";
+/** As long as the server takes it. */
+const LONGEST = 200;
+
+/** Texts of own rules before each change of this page, the latest last. */
+const before: string[] = [];
+
+function readRules(text: string): TagRule[] | null {
+  if (text === "") return [];
+  return rulesOf(new DOMParser().parseFromString(text, "application/xml").documentElement);
+}
+
+const describe = ({ module, method }: Pick<TagRule, "module" | "method">) =>
+  shown(module === "" ? method : `${module}!${method === "" ? "*" : method}`);
+
+export function StackTags() {
+  const [known, setKnown] = useState<TagsAnswer | null>(null);
+  const [note, setNote] = useState("");
+  const { failure, act } = useActing();
+  useEffect(() => void act(api.tags().then(setKnown)), []);
+  const change = (asked: Promise<TagsAnswer>, said: string) => {
+    setNote("");
+    return act(
+      asked.then((next) => {
+        setKnown(next);
+        tagsAge.value += 1;
+        announced.value = said;
+      }),
+    );
+  };
+  if (known === null) return failure === null ? null : <Failed failure={failure} />;
+  const rules = readRules(known.own) ?? [];
+  const write = async (next: readonly TagRule[], said: string) => {
+    const isDone = await change(api.tagsOwn({ text: tagFile(next) }), said);
+    if (isDone) before.push(known.own);
+    return isDone;
+  };
+  const undo = async () => {
+    const isDone = await change(api.tagsOwn({ text: before.at(-1) ?? "" }), "The change is undone.");
+    if (isDone) before.pop();
+  };
+  const useFile = async (file: File) => {
+    const text = decodedFile(await file.arrayBuffer());
+    await change(api.tagsFile({ file: { name: file.name, text } }), `Tags of ${file.name} are used.`);
+  };
+  const addFile = async (file: File) => {
+    const more = readRules(decodedFile(await file.arrayBuffer()));
+    if (more === null) {
+      setNote(
+        `${file.name} has more than tags and entry points. Use it in place of the rules, or edit it as text.`,
+      );
+    } else await write([...rules, ...more], `${counted(more.length, "rule")} added.`);
+  };
+  return (
+    <>
+      <header>
+        <h2>Stack tags</h2>
+        <Button text="Close" onClick={setterTo(isTagsOpen, false)} />
+      </header>
+      <p>
+        Stacks have the tags of <b>{known.file === null ? "the built-in rules" : shown(known.file)}</b>
+        {rules.length > 0 && ", after the own rules below"}.{" "}
+        <Button text="Use a file…" onClick={() => chooseFile(ENDINGS, (file) => void useFile(file))} />
+        {known.file !== null && (
+          <Button
+            text="Use the built-in rules"
+            onClick={() => void change(api.tagsFile({ file: null }), "The built-in rules are used.")}
+          />
+        )}
+      </p>
+      <RuleForm
+        tags={known.tags}
+        onAdd={async (rule) => {
+          const isDone = await write([...rules, rule], `Tagged as ${rule.tag}.`);
+          // A frame was tagged: the view shows it.
+          if (isDone && toTag.value !== "") isTagsOpen.value = false;
+          return isDone;
+        }}
+      />
+      {failure !== null && <Failed failure={failure} />}
+      {[note, ...known.notes]
+        .filter((one) => one !== "")
+        .map((one) => (
+          <p key={one} class="note is-warning" role="status">
+            {shown(one)}
+          </p>
+        ))}
+      {rules.length > 0 && (
+        <OwnRules
+          rules={rules}
+          onRemove={(at) =>
+            void write(
+              rules.filter((_, place) => place !== at),
+              "The rule is removed.",
+            )
+          }
+        />
+      )}
+      <footer>
+        <Button text="Undo" disabled={before.length === 0} onClick={() => void undo()} />
+        <Button
+          text="Save as a file"
+          title={`${OWN_FILE}, for --stack-tag-file and Windows Performance Analyzer`}
+          disabled={rules.length === 0}
+          onClick={() => saveText(OWN_FILE, known.own, "application/xml")}
+        />
+        <Button
+          text="Add the rules of a file…"
+          onClick={() => chooseFile(ENDINGS, (file) => void addFile(file))}
+        />
+      </footer>
+    </>
+  );
+}
+
+interface FormProps {
+  /** Names of tags, to be offered as parents. */
+  tags: readonly string[];
+  /** Tells whether the rule was taken. */
+  onAdd: (rule: TagRule) => Promise<boolean>;
+}
+
+/** A new rule, filled with the frame that the reader chose. */
+function RuleForm({ tags, onAdd }: FormProps) {
+  const first = entryOf(toTag.value) ?? { module: "", method: "" };
+  const [draft, setDraft] = useState({ ...first, name: "", parent: "" });
+  const name = useRef<HTMLInputElement>(null);
+  useEffect(() => name.current?.focus(), []);
+  const tag = tagPath(draft.parent, draft.name);
+  const isWhole = tag !== "" && draft.name.trim() !== "" && (draft.module !== "" || draft.method !== "");
+  const parents = new Set(tags.flatMap((one) => [one, one.slice(0, Math.max(0, one.lastIndexOf("\\")))]));
+  const input = (member: keyof typeof draft, text: string, list?: string) => (
+    <label>
+      {text}
+      <input
+        type="text"
+        ref={member === "name" ? name : null}
+        {...(list === undefined ? {} : { list })}
+        maxLength={member === "method" || member === "module" ? 4096 : LONGEST}
+        value={draft[member]}
+        onInput={(event) => setDraft({ ...draft, [member]: event.currentTarget.value })}
+      />
+    </label>
+  );
+  return (
+    <form
+      class="sheet-form"
+      aria-label="New rule"
+      onSubmit={async (event) => {
+        event.preventDefault();
+        const { module, method } = draft;
+        if (isWhole && (await onAdd({ tag, module, method }))) setDraft({ ...draft, name: "" });
+      }}
+    >
+      {input("name", "Tag")}
+      {input("parent", "Inside of", "tags-parents")}
+      <datalist id="tags-parents">
+        {[...parents].filter(Boolean).map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
+      {input("module", "Module")}
+      {input("method", "Method")}
+      <button type="submit" class="main" disabled={!isWhole}>
+        Add
+      </button>
+    </form>
+  );
+}
+
+interface OwnProps {
+  rules: readonly TagRule[];
+  onRemove: (at: number) => void;
+}
+
+function OwnRules({ rules, onRemove }: OwnProps) {
+  return (
+    <ul class="own-list" aria-label="Own rules">
+      {rules.map((rule, at) => (
+        // Two rules can be equal.
+        <li key={`${at} ${rule.tag}`}>
+          <b>{shown(rule.tag)}</b>
+          <span>{describe(rule)}</span>
+          <Button
+            text="Remove"
+            aria-label={`Remove ${shown(rule.tag)}: ${describe(rule)}`}
+            onClick={() => onRemove(at)}
+          />
+        </li>
+      ))}
+    </ul>
+  );
+}

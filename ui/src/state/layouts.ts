@@ -1,0 +1,160 @@
+// Layouts: how the page is arranged, under a name. A layout says nothing about a trace; this browser keeps it.
+
+import { type Signal, signal } from "@preact/signals";
+import { decode, emptyState, encode } from "./codec";
+import { isViewLarge } from "./page";
+import * as prefs from "./prefs";
+import * as store from "./store";
+import { FLAME_CHART_ID, PATH_ID } from "./waits";
+
+type Settings = Record<string, unknown>;
+
+export interface Layout {
+  name: string;
+  /** View, graphs and what arranges them, as a link says it. */
+  link: string;
+  /** Sizes, and which parts of the page are open. */
+  sizes: Record<string, number | boolean>;
+}
+
+const KEY = "etwkit.layouts";
+/** A file comes from anybody; more than this of anything was not made by the page. */
+const [MOST, LONGEST_LINK] = [50, 20_000];
+export const LONGEST_NAME = 60;
+
+/** Sizes with the least and the most that borders can be dragged to. */
+const SIZES: Record<string, [Signal<number>, number, number]> = {
+  catalogueWidth: [prefs.catalogueWidth, 140, 360],
+  inspectorWidth: [prefs.inspectorWidth, 200, 720],
+  timelineShare: [prefs.timelineShare, 12, 85],
+  timelessShare: [prefs.timelessShare, 12, 85],
+};
+
+const PARTS: Record<string, Signal<boolean>> = {
+  isInspectorOpen: prefs.isInspectorOpen,
+  isCatalogueOpen: prefs.isCatalogueOpen,
+  isViewOpen: prefs.isViewOpen,
+  isViewLarge,
+};
+
+/** What of the settings of a view or a graph arranges it. The rest is of one trace, such as an unfolded group. */
+const ARRANGES = new Set([
+  ...["height", "style", "whole", "weight", "direction", "by_process", "by_tag", "look", "side"],
+  ...["table", "groups", "measures", "sort", "graph"],
+]);
+
+/** Graphs of a thread that the reader chose. */
+const OF_THREAD = [PATH_ID, FLAME_CHART_ID];
+
+const isObject = (value: unknown): value is Settings =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Settings that arrange the page. */
+export function arranging(settings: Settings): Settings {
+  const kept = Object.entries(settings).flatMap(([id, value]): [string, unknown][] => {
+    if (!isObject(value)) return [];
+    if (id.startsWith("table.")) return [[id, value]];
+    const members = Object.entries(value).filter(([name]) => ARRANGES.has(name));
+    return members.length === 0 ? [] : [[id, Object.fromEntries(members)]];
+  });
+  return Object.fromEntries(kept);
+}
+
+/** Settings in which others arrange the page: what is about the trace stays. */
+export function rearranged(settings: Settings, others: Settings): Settings {
+  const kept = Object.entries(settings).flatMap(([id, value]): [string, unknown][] => {
+    if (!isObject(value)) return [[id, value]];
+    // Other groups have other values to unfold.
+    const members = Object.entries(value).filter(([name]) => !ARRANGES.has(name) && name !== "open");
+    return id.startsWith("table.") || members.length === 0 ? [] : [[id, Object.fromEntries(members)]];
+  });
+  const next: Settings = Object.fromEntries(kept);
+  for (const [id, value] of Object.entries(arranging(others))) {
+    const before = next[id];
+    next[id] = isObject(before) ? { ...before, ...(value as Settings) } : value;
+  }
+  return next;
+}
+
+function readSizes(value: unknown): Layout["sizes"] {
+  const said = isObject(value) ? value : {};
+  const sizes = Object.entries(SIZES).flatMap(([name, [, least, most]]): [string, number][] => {
+    const size = said[name];
+    return typeof size === "number" ? [[name, Math.min(most, Math.max(least, size))]] : [];
+  });
+  const parts = Object.keys(PARTS).flatMap((name): [string, boolean][] => {
+    const isOpen = said[name];
+    return typeof isOpen === "boolean" ? [[name, isOpen]] : [];
+  });
+  return Object.fromEntries([...sizes, ...parts]);
+}
+
+/** Layouts of a file or of this browser; what is of another shape is left out. */
+export function readLayouts(text: string): Layout[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return [];
+  }
+  if (!Array.isArray(value)) return [];
+  return value.slice(0, MOST).flatMap((one: unknown): Layout[] => {
+    const { name, link, sizes } = isObject(one) ? one : {};
+    if (typeof name !== "string" || typeof link !== "string" || link.length > LONGEST_LINK) return [];
+    if (name.trim() === "" || decode(link) === null) return [];
+    return [{ name: name.trim().slice(0, LONGEST_NAME), link, sizes: readSizes(sizes) }];
+  });
+}
+
+const stored = typeof localStorage === "undefined" ? null : localStorage.getItem(KEY);
+
+/** The layouts that this browser keeps. */
+export const layouts = signal<Layout[]>(readLayouts(stored ?? ""));
+
+function keep(all: Layout[]): void {
+  layouts.value = all.slice(-MOST);
+  localStorage.setItem(KEY, JSON.stringify(layouts.value));
+}
+
+/** Keeps layouts; each takes the place of the one of its name. */
+export function addLayouts(more: readonly Layout[]): void {
+  const names = new Set(more.map(({ name }) => name));
+  keep([...layouts.value.filter(({ name }) => !names.has(name)), ...more]);
+}
+
+export function removeLayout(gone: Layout): void {
+  keep(layouts.value.filter((one) => one !== gone));
+}
+
+/** How the page is arranged now. */
+export function presentLayout(name: string): Layout {
+  const { view, graphs, sharedAxes, settings } = store.view.value;
+  const state = {
+    ...emptyState(),
+    // A link names a trace.
+    trace: "any",
+    view,
+    graphs: graphs.filter((id) => !OF_THREAD.includes(id)),
+    sharedAxes,
+    settings: arranging(settings),
+  };
+  const sizes = Object.entries(SIZES).map(([size, [now]]) => [size, now.value]);
+  const parts = Object.entries(PARTS).map(([part, isOpen]) => [part, isOpen.value]);
+  return { name, link: encode(state), sizes: Object.fromEntries([...sizes, ...parts]) };
+}
+
+/** Arranges the page; undo takes back all but sizes. */
+export function applyLayout({ link, sizes }: Layout): void {
+  const state = decode(link);
+  if (state === null) return;
+  const { view, graphs, sharedAxes, settings } = state;
+  store.update({ view, graphs, sharedAxes, settings: rearranged(store.settings.value, settings) });
+  for (const [name, [size]] of Object.entries(SIZES)) {
+    const next = sizes[name];
+    if (typeof next === "number") size.value = next;
+  }
+  for (const [name, part] of Object.entries(PARTS)) {
+    const next = sizes[name];
+    if (typeof next === "boolean") part.value = next;
+  }
+}
