@@ -264,7 +264,6 @@ fn damaged(packed: &Packed<'_>, position: u64, source: io::Error) -> Error {
 }
 
 /// Bytes that may be written in `dir`, if the system reports them.
-// What an ordinary user may write, which is less than what is free.
 #[cfg(unix)]
 fn free_bytes(dir: &Path) -> Option<u64> {
     let fs = rustix::fs::statvfs(dir).ok()?;
