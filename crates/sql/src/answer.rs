@@ -186,7 +186,7 @@ impl Held {
         let columns = batch.columns().iter();
         // A column whose size is unknown is not counted.
         let bytes = columns
-            .map(|column| column.to_data().get_slice_memory_size().unwrap_or_default())
+            .filter_map(|column| column.to_data().get_slice_memory_size().ok())
             .sum();
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > Self::MAX_BYTES {

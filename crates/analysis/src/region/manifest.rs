@@ -840,27 +840,30 @@ impl Reader<'_> {
             region.parent = parent;
             // Patterns that only belong to regions that are left out would be searched for and
             // reported as missing.
-            let mut of = |event: &mut Idx<EventPattern>| {
+            each_event(&mut region, |event| {
                 *event = events.place(self.events.all[*event].clone());
-            };
-            if let Some((start, stop)) = &mut region.ends {
-                for end in [start, stop] {
-                    match end {
-                        Endpoint::Event(event) | Endpoint::Duration { event, .. } => of(event),
-                        Endpoint::Region(..) => {}
-                    }
-                }
-            }
-            for filter in &mut region.filters {
-                if let Trigger::Event(event) = &mut filter.trigger {
-                    of(event);
-                }
-            }
+            });
             places[place] = Some(regions.push(region));
         }
         let mut by_guid: Vec<Idx<Region>> = regions.positions().collect();
         // A search by GUID runs for each reference and each event.
         by_guid.sort_by(|a, b| regions[*a].guid.cmp(&regions[*b].guid));
+        self.take_names(&mut regions, &by_guid);
+        // Positions changed; the old numbers would name other patterns.
+        self.events = Interned {
+            all: events.all.clone(),
+            places: HashMap::new(),
+        };
+        Manifest {
+            regions,
+            events: events.all,
+            by_guid,
+            warnings: Warnings::new(),
+        }
+    }
+
+    /// Takes their names from the regions whose names need a region that is not there.
+    fn take_names(&mut self, regions: &mut IndexVec<Region>, by_guid: &[Idx<Region>]) {
         let mut unnamed = Vec::new();
         for (place, region) in regions.enumerate() {
             if let Some(Naming::Region { guid, .. }) = &region.naming
@@ -881,16 +884,22 @@ impl Reader<'_> {
             );
             self.source.warn(&mut self.warnings, region.at, text);
         }
-        // Positions changed; the old numbers would name other patterns.
-        self.events = Interned {
-            all: events.all.clone(),
-            places: HashMap::new(),
-        };
-        Manifest {
-            regions,
-            events: events.all,
-            by_guid,
-            warnings: Warnings::new(),
+    }
+}
+
+/// Changes each event that a region names.
+fn each_event(region: &mut Region, mut change: impl FnMut(&mut Idx<EventPattern>)) {
+    if let Some((start, stop)) = &mut region.ends {
+        for end in [start, stop] {
+            match end {
+                Endpoint::Event(event) | Endpoint::Duration { event, .. } => change(event),
+                Endpoint::Region(..) => {}
+            }
+        }
+    }
+    for filter in &mut region.filters {
+        if let Trigger::Event(event) = &mut filter.trigger {
+            change(event);
         }
     }
 }

@@ -216,6 +216,23 @@ impl Ahead {
                 .max(event.timestamp.saturating_sub(owner.timestamp));
         }
     }
+
+    /// Returns how long rows wait for their stacks, in raw ticks.
+    fn patience_of_rows(&self, frequency: i64) -> i64 {
+        let runtime = if self.runtime_stacks {
+            // Such stacks are of the same thread and come at once, so a small fraction of a second
+            // is more than enough.
+            frequency / RUNTIME_STACKS
+        } else {
+            0
+        };
+        let limit = MAX_PATIENCE_S.saturating_mul(frequency);
+        // Rows wait as long as the latest stack of this trace needs, and no longer: every waiting
+        // row takes memory. The limit prevents a single wrong time stamp from delaying the whole
+        // trace.
+        // Never below zero: without any stack rows need not wait at all.
+        self.patience.max(runtime).clamp(0, limit)
+    }
 }
 
 /// Data collected in order of time.
@@ -271,6 +288,16 @@ impl Collector {
             _ => self.end_interval = Some(interval.new),
         }
     }
+
+    /// Returns the interval of the samples at the start, in units of 100 ns.
+    fn sample_interval(&self) -> Option<u32> {
+        // The list at the start contains it directly. Without a list, the first change contains the
+        // interval that it replaced. Without any change, the interval at the end was in force all
+        // the time.
+        self.first_interval
+            .or(self.changed_from)
+            .or(self.end_interval)
+    }
 }
 
 /// Reads the session once. Returns the collected data and the number of events of each kind.
@@ -321,6 +348,8 @@ pub(crate) fn collect(
     if interrupted {
         return Err(ImportError::Interrupted);
     }
+    let patience = ahead.patience_of_rows(session.clock().frequency);
+    let sample_interval = c.sample_interval();
     let FirstPass {
         facts,
         mut builder,
@@ -358,14 +387,6 @@ pub(crate) fn collect(
     pids.into_iter()
         .for_each(|pid| directory.processes.mention(pid));
     let assemblies = Assemblies::new(&directory, &methods, &runtime_modules, session.clock());
-    let limit = MAX_PATIENCE_S.saturating_mul(session.clock().frequency);
-    let runtime = if ahead.runtime_stacks {
-        // Such stacks are of the same thread and come at once, so a small fraction of a second is
-        // more than enough.
-        session.clock().frequency / RUNTIME_STACKS
-    } else {
-        0
-    };
     let collected = Collected {
         processors: Processors::of(session, &config, &counts),
         is_of_sequence: session
@@ -384,15 +405,8 @@ pub(crate) fn collect(
             .any(|(identity, _)| MINI_FILTERS.includes(&identity)),
         end: end_of(session, &counts),
         last: counts.times().map(|(_, last)| last),
-        // Rows wait as long as the latest stack of this trace needs, and no longer: every waiting
-        // row takes memory. The limit prevents a single wrong time stamp from delaying the whole
-        // trace.
-        // Never below zero: without any stack rows need not wait at all.
-        patience: ahead.patience.max(runtime).clamp(0, limit),
-        // The list at the start contains it directly. Without a list, the first change contains the
-        // interval that it replaced. Without any change, the interval at the end was in force all
-        // the time.
-        sample_interval: c.first_interval.or(c.changed_from).or(c.end_interval),
+        patience,
+        sample_interval,
         kernel_network: ahead.kernel_network,
         events: counts.total(),
         event_bytes: ahead.event_bytes,

@@ -46,16 +46,9 @@ pub(crate) fn run(
     sink: &mut (dyn Sink + Send),
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Imported, ImportError> {
-    let duration_ns = session.clock().nanoseconds(collected.end);
-    // A cut trace has a part of its own, in which the range has to be.
-    let range = options.range.within(collected.directory.cut);
     // Refused before anything is read: an extract without a row would look like a trace without
     // events.
-    if range.start_ns > duration_ns || options.range.end_ns < 0 || range.start_ns > range.end_ns {
-        return Err(ImportError::EmptyRange {
-            duration_s: duration_ns as f64 / 1e9,
-        });
-    }
+    let range = range_in(session, collected, options.range)?;
     // The tree of keyed stacks is only read from here on. Its index is as large as the tree and is
     // freed.
     collected.directory.stacks.freeze();
@@ -114,6 +107,33 @@ pub(crate) fn run(
     let mut health = crate::health::of(session, &damage, c.last);
     health.extend(diagnostics);
     health.extend(notes::not_listed(not_listed));
+    Ok(Imported {
+        trace: trace_row(session, c, &pass, range),
+        diagnostics: health,
+        recorded,
+        inputs,
+        pass,
+    })
+}
+
+/// Returns the part of a trace that is imported.
+///
+/// # Errors
+/// It has no time in common with the trace.
+fn range_in(session: &Session, collected: &Collected, wanted: Range) -> Result<Range, ImportError> {
+    let duration_ns = session.clock().nanoseconds(collected.end);
+    // A cut trace has a part of its own, in which the range has to be.
+    let range = wanted.within(collected.directory.cut);
+    if range.start_ns > duration_ns || wanted.end_ns < 0 || range.start_ns > range.end_ns {
+        return Err(ImportError::EmptyRange {
+            duration_s: duration_ns as f64 / 1e9,
+        });
+    }
+    Ok(range)
+}
+
+/// Returns the row of the table `trace`.
+fn trace_row(session: &Session, c: &Collected, pass: &Pass, range: Range) -> Trace {
     let mut trace = machine::trace(session, &c.config, c.processors, c.end);
     if let Some((first, last)) = c.directory.kernel_times {
         trace.kernel_start_ns = Some(session.clock().nanoseconds(first));
@@ -128,13 +148,7 @@ pub(crate) fn run(
         trace.range_start_ns = Some(range.clip(0));
         trace.range_end_ns = Some(range.clip(trace.duration_ns));
     }
-    Ok(Imported {
-        trace,
-        diagnostics: health,
-        recorded,
-        inputs,
-        pass,
-    })
+    trace
 }
 
 /// Passes all events to the importers.
