@@ -170,12 +170,15 @@ impl ChainRequest {
     }
 
     fn effective(&self) -> WaitRequest {
+        // The table of waits is shared with the question that lists them, so that both choose the
+        // same.
         // Chains are of waits; a preempted thread has none, even after a long ready time.
         let mut waits = WaitRequest {
             by: WaitBy::Process,
             only_waits: true,
             ..self.waits.clone()
         };
+        // Chains are long to read, so that only a few are shown unless more are asked for.
         waits.top.count = waits.top.count.or(Some(DEFAULT_CHAINS));
         if !self.all_waits && waits.reason.is_none() {
             waits.reason = Some(NOBODY_WAITED.to_owned());
@@ -186,6 +189,7 @@ impl ChainRequest {
     /// Returns the chains in the order of [`WaitRequest::list`]: the chain of the wait that sorts
     /// highest is the last.
     ///
+    // The longest waits of a trace without such a filter are nearly all of idle worker threads.
     /// # Errors
     /// The errors of [`WaitRequest::ask`]; the waits span too many context switches.
     pub fn ask(&self, session: &Session) -> Result<Vec<Chain>> {
@@ -213,6 +217,7 @@ impl ChainRequest {
         waits: &[WaitRow],
         known: &ChainContext,
     ) -> Result<Vec<Chain>> {
+        // Only the parts of the trace in which the waits are, as chains never lead out of them.
         let slices = Slices::load(session, &parts(waits, &known.ends))?;
         Walker {
             slices,
@@ -308,6 +313,7 @@ impl Walker<'_> {
         let mut roots = Roots::default();
         let mut walks = Vec::new();
         for (chain, wait) in (1..).zip(waits) {
+            // The row is not among the slices only if the extract changed in between.
             let Some((thread, slice)) = self.find(wait) else {
                 continue;
             };
@@ -329,6 +335,7 @@ impl Walker<'_> {
             };
             walks.push((links, others.into_iter().map(other).collect(), end));
         }
+        // Looked up once for all chains, because each look-up is a query.
         let ended = roots.describe(session, &self.slices, &self.known.stacks)?;
         let chain = |(links, others, end): (Vec<ChainRow>, Vec<ChainRow>, End)| {
             // The root counts as one more link, so that competing waits can be found by that
@@ -379,6 +386,7 @@ impl Walker<'_> {
         let mut seen = HashSet::new();
         let mut thread = thread;
         let mut slice = *slice;
+        // The start is the beginning of the first wait, which the chain explains.
         let mut since = slice.last_out().unwrap_or(i64::MIN);
         let end = loop {
             links.push((thread, slice));
@@ -404,6 +412,7 @@ impl Walker<'_> {
                     &self.known.threads,
                 ));
             }
+            // A thread ended the wait and was not recorded.
             if slice.by == NONE {
                 break End::Known(RootKind::NotRecorded);
             }
@@ -442,6 +451,7 @@ impl Walker<'_> {
 
     /// Returns the wait of a thread that explains most of that time: the one with the longest part
     /// inside it, and the last among equals. `None` if the thread was busy for more than ten times
+    // Waits that explain little are not followed: the chain ends where work was done.
     /// as long: then the wait explains nothing.
     fn longest_wait(&self, thread: i32, since: i64, to: i64) -> Option<Slice> {
         let inside = |slice: &&Slice| {
@@ -461,6 +471,7 @@ impl Walker<'_> {
     /// Returns the waits of a thread that end after `since` and not after `to`.
     fn waits(&self, thread: i32, since: i64, to: i64) -> impl Iterator<Item = &Slice> {
         // A wait that ends after `to` cannot be the reason for activity at `to`.
+        // Sorted by time, so that the search may stop.
         let in_time = self
             .slices
             .since(thread, since)
@@ -479,9 +490,11 @@ impl Walker<'_> {
         // wait.
         let is_thread =
             slice.by != NONE && !slice.is_by_dpc() && !self.known.threads.is_idle(slice.by);
+        // What the readying thread did in the meantime, unless it was interrupted.
         let meanwhile = slice.wait().filter(|_| is_thread);
         let meanwhile =
             meanwhile.map(|wait| sums(&self.slices, slice.by, wait, self.known.ends.end_ns));
+        // An open wait lasts at least to the end of the trace.
         let open = || {
             slice.is_open().then(|| {
                 self.known
@@ -545,6 +558,7 @@ impl Walker<'_> {
             };
         }
         let Some(dpc) = dpc else { return row };
+        // The routine that was called, as far as symbols name it.
         ChainRow {
             start_ns: Some(dpc.start_ns),
             readied_ns: Some(dpc.end_ns),

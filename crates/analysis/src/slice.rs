@@ -60,6 +60,7 @@ impl Slice {
     /// Returns the time at which the thread was made ready, or at which it was switched out while
     /// still ready.
     pub(crate) fn readied(&self) -> Option<i64> {
+        // A preempted thread is ready from the moment at which it left.
         if self.was_preempted() {
             self.last_out()
         } else {
@@ -86,6 +87,7 @@ impl Slice {
     /// Returns the start and the end of its wait, if known.
     pub(crate) fn wait(&self) -> Option<(i64, i64)> {
         let wait = (self.last_out()?, known(self.readied)?);
+        // In a damaged trace a thread may be readied before it left.
         (!self.was_preempted() && wait.0 <= wait.1).then_some(wait)
     }
 
@@ -133,6 +135,7 @@ impl Slices {
         for batch in session.sql(&question(parts))? {
             let batch = batch?;
             count += batch.num_rows();
+            // Checked while rows arrive, before memory is full.
             if count > MAX_SLICES {
                 let message = format!("the question needs more than {MAX_SLICES} context switches");
                 return Err(Error::TooWide {
@@ -142,6 +145,7 @@ impl Slices {
             }
             slices.take(&batch)?;
         }
+        // Sorted by their first time, which is the order of the fields.
         // Partitions of the plan return their rows in any order.
         slices
             .threads
@@ -175,6 +179,7 @@ impl Slices {
     /// Returns `true` if any state of a thread is known in that time.
     pub(crate) fn has_state(&self, thread_key: i32, from: i64, to: i64) -> bool {
         let first = self.since(thread_key, from).next();
+        // Unknown before its first switch.
         first.is_some_and(|slice| {
             slice
                 .last_out()
@@ -199,6 +204,7 @@ impl Slices {
             .keys()
             .filter_map(|thread| self.running(*thread, time)?.cpu())
             .collect();
+        // Several ranges of one processor would be counted more than once otherwise.
         busy.sort_unstable();
         busy
     }
@@ -219,6 +225,7 @@ pub(crate) fn question(parts: &[Range]) -> String {
     // still open.
     let touches = |part: &Range| {
         let (a, b) = sql::ends(*part);
+        // Null times count as open on that side.
         format!(
             "coalesce(last_out_ns, in_ns, out_ns - coalesce(run_ns, 0)) <= {b} AND coalesce(out_ns, {max}) >= {a}",
             max = i64::MAX

@@ -39,6 +39,7 @@ impl Threads {
         Ok(Self {
             all: rows
                 .into_iter()
+                // A key that does not fit cannot come from an extract of this program.
                 .filter_map(|thread| Some((key(&thread)?, thread)))
                 .collect(),
         })

@@ -11,6 +11,7 @@ pub(crate) fn began(hook: Hook, event: &RawEvent<'_>) -> Option<i64> {
     let payload = event.payload();
     let pointer_size = event.pointer_size();
     match (hook.group, hook.opcode) {
+        // The kernel logs these at their end, with the time of their start in them.
         (group::PERFINFO, opcode) => {
             dpc::name(opcode)?;
             Some(dpc::DpcIsr::parse(payload, opcode, hook.version, pointer_size)?.initial_time)
@@ -23,6 +24,8 @@ pub(crate) fn began(hook: Hook, event: &RawEvent<'_>) -> Option<i64> {
             Some(
                 event
                     .timestamp
+                    // A clock that is not the performance counter has other ticks, and the start is
+                    // then an estimate.
                     .saturating_sub(i64::try_from(io.response_ticks).unwrap_or(i64::MAX)),
             )
         }

@@ -91,6 +91,7 @@ impl<'c> Chooser<'c> {
 
     pub(crate) fn verdict(&mut self, event: &RawEvent<'_>) -> Verdict {
         let hook = Hook::of(event);
+        // Only kernel events need the plan here, to find the provider by the class.
         let plan = hook.and_then(|_| self.decoder.plan(event));
         let verdict = self.of_process(hook, event, plan.as_ref());
         // Both filters have to agree. An event that the process filter rejects cannot come back
@@ -128,6 +129,7 @@ impl<'c> Chooser<'c> {
         if let Some(known) = self.providers.get(&(guid, group)) {
             return *known;
         }
+        // Descriptions of events lie in the trace, so that the decoder has to see all of them.
         self.decoder.observe(event);
         let name = plan.and_then(|plan| plan.schema().provider_name.as_deref().map(str::to_owned));
         let name = name.or_else(|| {
@@ -136,6 +138,7 @@ impl<'c> Chooser<'c> {
                 .map(|name| name.to_string())
         });
         // A provider without a name is matched by its GUID.
+        // The name and the GUID, as the user may have given either.
         let is_wanted = wanted(&[&name.unwrap_or_default(), &guid.to_string()]);
         self.providers.insert((guid, group), is_wanted);
         is_wanted
@@ -150,6 +153,7 @@ impl<'c> Chooser<'c> {
         if self.choice.process.is_none() {
             return Verdict::Wanted;
         }
+        // Asked for each event, because it follows which thread runs where.
         let ids = self.attributor.ids(event, plan);
         let time = event.timestamp;
         let payload = event.payload();
@@ -167,6 +171,7 @@ impl<'c> Chooser<'c> {
             }
             Some((group::THREAD, scheduler::opcode::READY_THREAD)) => {
                 let ready = scheduler::ReadyThread::parse(payload).map(|ready| ready.tid);
+                // Both the thread that becomes ready and the one that makes it ready.
                 return self.any_thread([ready, ids.tid], time);
             }
             Some((group::FILE, file_io::opcode::OPERATION_END)) => {
@@ -180,6 +185,7 @@ impl<'c> Chooser<'c> {
                     Verdict::Other
                 };
             }
+            // Keys of stacks belong to no process. They are kept if a kept event refers to them.
             Some((group::STACK, _)) if ids.pid.is_none() && ids.tid.is_none() => {
                 return Verdict::Named;
             }
@@ -190,6 +196,7 @@ impl<'c> Chooser<'c> {
             return self.of_nobody(hook, event);
         };
         if !self.is_process(pid, time) {
+            // Not wanted, but perhaps needed to understand what is.
             return if names(hook, event, pid) {
                 Verdict::Named
             } else {
@@ -201,6 +208,7 @@ impl<'c> Chooser<'c> {
             && let Some(read) =
                 file_io::Operation::parse(payload, hook.opcode, hook.version, event.pointer_size())
         {
+            // Remembered for the end of the operation, which names only the packet.
             self.requests.insert(read.irp);
         }
         Verdict::Wanted
@@ -217,6 +225,7 @@ impl<'c> Chooser<'c> {
 
     fn any_thread(&mut self, tids: [Option<u32>; 2], time: i64) -> Verdict {
         let pids = tids.map(|tid| {
+            // Thread 0 is idle and belongs to no process that can be asked for.
             self.facts
                 .directory
                 .threads
@@ -245,6 +254,7 @@ impl<'c> Chooser<'c> {
             let name = processes
                 .instance(key)
                 .map_or("", |process| process.name.as_str());
+            // With and without the ending, as in every option that takes a process.
             let bare = name.strip_suffix(".exe").unwrap_or(name);
             let printed =
                 [name, bare].map(|name| [format!("{name} ({pid})"), format!("{name}({pid})")]);

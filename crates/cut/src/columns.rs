@@ -22,6 +22,7 @@ pub(crate) struct Cell {
 
 /// Returns `true` if a line can be a row or the titles of a table, which are indented.
 pub(crate) fn is_row(line: &str) -> bool {
+    // A color may come before the indentation.
     let color = line.strip_prefix("\x1B[");
     let text = color
         .and_then(|rest| rest.split_once('m'))
@@ -33,6 +34,7 @@ pub(crate) fn is_row(line: &str) -> bool {
 pub(crate) fn cells(line: &str, renamed: impl Fn(&str) -> String) -> Vec<Cell> {
     let (mut cells, mut start, mut rest) = (Vec::new(), 0, line);
     while !rest.is_empty() {
+        // Two blanks separate cells. A single one is part of a text.
         let end = rest.find("  ").unwrap_or(rest.len());
         let (cell, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
         let blanks = after.len() - after.trim_start_matches(' ').len();
@@ -69,6 +71,7 @@ struct Column {
 fn growth(lines: &[Vec<Cell>]) -> BTreeMap<usize, usize> {
     let mut columns: BTreeMap<usize, Column> = BTreeMap::new();
     for cells in lines {
+        // The last cell of a line needs no room behind it.
         for (cell, next) in cells.iter().zip(cells.iter().skip(1)) {
             let column = columns.entry(cell.start).or_insert(Column {
                 next: next.start,
@@ -76,6 +79,7 @@ fn growth(lines: &[Vec<Cell>]) -> BTreeMap<usize, usize> {
             });
             column.next = column.next.min(next.start);
             let width = width(&cell.text);
+            // Only texts that became wider move a column.
             if width > cell.width && width <= MAX_PADDED {
                 column.end = column.end.max(cell.start + width);
             }
@@ -100,6 +104,8 @@ fn line(cells: &[Cell], growth: &BTreeMap<usize, usize>) -> String {
         let before = growth.range(from..cell.start);
         more += before.map(|(_, more)| *more).sum::<usize>();
         from = cell.start;
+        // At least two blanks after the cell before, even where its text is too wide for its
+        // column.
         let least = if number == 0 { 0 } else { end + GAP };
         let start = (cell.start + more).max(least);
         line.extend(repeat_n(' ', start - end));

@@ -100,6 +100,7 @@ pub fn cut<W: Write + Seek>(
     sink: W,
     progress: &mut OnProgress<'_>,
 ) -> Result<(Cut, W), CutError> {
+    // The filters need the owners of all events, which one more pass finds.
     let facts = if options.choice.is_all() {
         None
     } else {
@@ -116,6 +117,7 @@ pub fn cut<W: Write + Seek>(
     }
     .plan()?;
     // Damage inside buffers is known only now, and it decides which events have to be kept.
+    // The second plan is made only if buffers are damaged inside, which is rare.
     if !planned.damage.losses().is_empty() {
         losses = Losses::of(session, planned.damage.losses());
         planned = Work {
@@ -138,6 +140,7 @@ pub fn cut<W: Write + Seek>(
 }
 
 /// The results of the first pass.
+// The second pass writes, by the plan of the first.
 struct Planned {
     plan: Plan,
     /// Bytes of records in header buffers.
@@ -175,6 +178,8 @@ impl Work<'_, '_> {
         let mut ticker = Ticker::new(self.session, (0.0, 0.5), self.progress);
         let pass = self.session.for_each(Order::Time, |event| {
             let verdict = verdict(chooser.as_mut(), event);
+            // Every event is shown, since the plan follows threads and operations through all of
+            // them.
             planner.event(event, verdict == Verdict::Wanted);
             edges.event(event, self.losses, planner.needed());
             if let Some(redactor) = &mut redactor {
@@ -185,6 +190,8 @@ impl Work<'_, '_> {
             if event.buffer == 0 {
                 header_bytes += growth * align8(event.record.len());
             }
+            // The last event and not the end of the header, which is missing in files that were not
+            // closed.
             last = last.max(event.timestamp);
             ticker.tick(event)
         })?;
@@ -203,6 +210,7 @@ impl Work<'_, '_> {
         if let Some(redactor) = &mut redactor {
             redactor.finish_observing();
         }
+        // Borrows the facts, which the caller still needs.
         drop(chooser);
         let plan = planner.finish(clock);
         Ok(Planned {
@@ -221,6 +229,7 @@ impl Work<'_, '_> {
             mut redactor,
             ..
         } = planned;
+        // A filter changes what a buffer holds, so that buffers cannot be copied.
         let is_one = self.session.files().len() == 1 && self.facts.is_none();
         let shape = Shape::of(self.session, header_bytes, |header| {
             if let Some(redactor) = &mut redactor {
@@ -247,6 +256,7 @@ impl Work<'_, '_> {
         let order = if is_one { Order::File } else { Order::Time };
         let pass = self.session.for_each(order, |event| {
             let fate = fate(event, &plan, verdict(chooser.as_mut(), event));
+            // Kept here, since the callback can only stop the pass.
             if let Err(error) = one(event, fate, redactor.as_mut(), &mut copy, &mut cut) {
                 failed = Some(error);
                 return ControlFlow::Break(());
@@ -286,6 +296,8 @@ fn one<W: Write + Seek>(
                 record: &record,
                 ..*event
             })?,
+            // An event that is not understood may hold a name, so that it is dropped and not
+            // copied.
             Redacted::NotUnderstood => fate = Fate::NotUnderstood,
         }
     }
@@ -294,6 +306,7 @@ fn one<W: Write + Seek>(
     }
     // The header of the first file is written anew, so it counts as a kept event.
     let is_rewritten = is_header(Hook::of(event)) && event.buffer == 0 && event.file == 0;
+    // The count has to add up to the events of the trace.
     let counted = if is_rewritten { Fate::Describing } else { fate };
     *cut.events.entry(counted).or_default() += 1;
     Ok(())
@@ -318,6 +331,7 @@ impl<'t, 'p> Ticker<'t, 'p> {
     fn new(session: &Session, (from, to): (f64, f64), progress: &'t mut OnProgress<'p>) -> Self {
         let start = session.clock().t0;
         let length = session
+            // At least one tick, as it is a divisor.
             .ends()
             .0
             .map_or(1.0, |end| end.saturating_sub(start).max(1) as f64);
@@ -337,6 +351,7 @@ impl<'t, 'p> Ticker<'t, 'p> {
         if !self.events.is_multiple_of(TICK) {
             return ControlFlow::Continue(());
         }
+        // Damaged times may lie outside of the trace.
         let part =
             (event.timestamp.saturating_sub(self.start) as f64 / self.length).clamp(0.0, 1.0);
         let done = self.from + (self.to - self.from) * part;

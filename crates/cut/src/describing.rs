@@ -34,6 +34,8 @@ pub(crate) fn is_describing(hook: Option<Hook>, event: &RawEvent<'_>) -> bool {
 
 fn is_describing_kernel(Hook { group, opcode, .. }: Hook) -> bool {
     match group {
+        // Images and configuration are needed by every part, as code and machine are the same in
+        // all.
         group::EVENT_TRACE | group::CONFIG | group::IMAGE => true,
         group::PROCESS => process::is_lifetime(opcode) || opcode == process::opcode::TERMINATE,
         group::THREAD => thread::is_lifetime(opcode),
@@ -60,6 +62,7 @@ fn is_describing_provider(event: &RawEvent<'_>) -> bool {
         clr::RUNDOWN => true,
         clr::RUNTIME => RUNTIME.iter().any(|ids| ids.contains(&id)),
         // The value of a setting, or the speed of a processor, applies until the next event.
+        // These hold from one event to the next, so that the one before the part is needed.
         KERNEL_PROCESS | KERNEL_POWER | PROCESSOR_POWER => true,
         // A manifest of an EventSource, in pieces.
         _ => id == CHUNK_ID,

@@ -80,11 +80,13 @@ impl Fate {
 /// Decides the fate of an event, given the verdict of the filters.
 pub(crate) fn fate(event: &RawEvent<'_>, plan: &Plan, verdict: Verdict) -> Fate {
     let hook = Hook::of(event);
+    // The new trace gets a header and a mark of its own.
     if is_header(hook) || CutMark::of(event).is_some() {
         return Fate::Replaced;
     }
     // Checked before the filters: events that the numbers of the part need are kept even if they
     // belong to another process.
+    // Needed events are counted as part of it if they lie in it.
     if plan.needed.contains(event) {
         return if plan.part.holds(event.timestamp) {
             Fate::Within
@@ -95,6 +97,7 @@ pub(crate) fn fate(event: &RawEvent<'_>, plan: &Plan, verdict: Verdict) -> Fate 
     let describes = is_describing(hook, event);
     match verdict {
         Verdict::Wanted => {}
+        // What describes others is kept even if another process logged it.
         Verdict::Named if describes => return Fate::Describing,
         Verdict::Named | Verdict::Other => return Fate::Other,
         Verdict::Unknown => return Fate::Unknown,

@@ -37,6 +37,7 @@ impl Losses {
             for (buffer, index) in file.buffers().iter().zip(0u32..) {
                 losses.add((number, index), buffer.header.buffer_flag & LOST);
             }
+            // Merged files have new numbers, and appended ones start again.
             if file.header().log_file_mode & (mode::RELOG | mode::APPEND) == 0 {
                 losses.missing_numbers(file, number);
             }
@@ -57,6 +58,7 @@ impl Losses {
     /// A missing buffer may have belonged to any processor.
     fn missing_numbers(&mut self, file: &TraceFile, number: u16) {
         let mut buffers: Vec<(&BufferEntry, u32)> =
+            // Without the header buffer, whose number is always 0.
             file.buffers().iter().zip(0u32..).skip(1).collect();
         buffers.sort_by_key(|(buffer, _)| buffer.header.sequence_number);
         let mut missing = 0u64;
@@ -65,9 +67,11 @@ impl Losses {
         for (buffer, index) in buffers {
             let own = buffer.header.sequence_number;
             let jump = before.map_or(0, |before: i64| own.abs_diff(before));
+            // A jump counts once, whatever its size: all that matters is that something is missing.
             missing += u64::from((2..IMPLAUSIBLE_JUMP).contains(&jump));
             before = Some(own);
             let known_before = known.insert(buffer.header.cpu(), missing);
+            // The first buffer of a processor has a gap before it if any buffer is missing so far.
             if known_before.map_or(missing > 0, |before| before < missing) {
                 self.add((number, index), flag::BUFFER_LOST);
             }
@@ -85,6 +89,7 @@ impl Losses {
             FxHashSet::<u16>::default(),
         );
         for (buffer, index) in file.buffers().iter().zip(0u32..) {
+            // Bytes before this buffer that are none.
             while offsets.next_if(|offset| *offset < buffer.offset).is_some() {
                 skipped += 1;
             }
@@ -95,6 +100,7 @@ impl Losses {
             if (broken.remove(&cpu) || was_skipped) && index > 0 {
                 self.add((number, index), flag::BUFFER_LOST);
             }
+            // Damage inside this buffer affects what comes after it.
             while offsets.next_if_eq(&buffer.offset).is_some() {
                 broken.insert(cpu);
             }
@@ -122,6 +128,7 @@ pub(crate) struct Edges {
 
 impl Edges {
     pub(crate) fn event(&mut self, event: &RawEvent<'_>, losses: &Losses, needed: &mut Needed) {
+        // Without losses nothing has to be kept for them.
         if losses.is_empty() || Hook::of(event).is_none() {
             return;
         }

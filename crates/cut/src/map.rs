@@ -28,6 +28,7 @@ const MAX_STAND_IN: usize = 256;
 /// # Errors
 /// Something has that name.
 pub fn check_new(path: &Path) -> Result<()> {
+    // A link counts as well, wherever it leads.
     if path.symlink_metadata().is_ok() {
         let message = format!("{} exists already", path.display());
         return Err(advised(
@@ -44,6 +45,7 @@ pub fn check_new(path: &Path) -> Result<()> {
 /// The file is there already, or cannot be written.
 pub fn write(path: &Path, rows: &[StandIn]) -> Result<()> {
     let mut options = OpenOptions::new();
+    // Created new, so that two programs cannot write one table.
     options.write(true).create_new(true);
     private(&mut options);
     let file = options
@@ -111,6 +113,7 @@ impl Originals {
         let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
         let mut text = String::new();
         file.take(MAX_BYTES)
+            // The whole table is read, since a line of an answer may hold any of its names.
             .read_to_string(&mut text)
             .with_context(|| format!("cannot read {}", path.display()))?;
         Self::parse(&text).with_context(|| format!("cannot read {}", path.display()))
@@ -123,6 +126,7 @@ impl Originals {
             .and_then(|line| serde_json::from_str(line).ok());
         match first.as_ref().and_then(|first| first.get(FORMAT)) {
             Some(version) if version.as_u64() == Some(VERSION) => {}
+            // Read in order of the stand-ins, which the search in them needs.
             _ => bail!("line 1: expected a table that `etwkit cut --redact --map` wrote"),
         }
         let mut all = BTreeMap::new();
@@ -149,6 +153,7 @@ impl Originals {
     pub fn line(&self, line: &str, form: Form) -> String {
         if line.starts_with('{') {
             return self.replaced(line, |original| {
+                // JSON texts need their own escapes.
                 let quoted = Value::from(original).to_string();
                 let inside = quoted.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
                 inside.unwrap_or(&quoted).to_owned()
@@ -184,6 +189,7 @@ impl Originals {
     fn at(&self, text: &str, at: usize) -> Option<(usize, &str)> {
         let bytes = text.as_bytes();
         let is_word = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
+        // A stand-in is a word. Inside of another word it would be a part of something else.
         if !is_word(at) || at > 0 && is_word(at - 1) && !is_color(bytes, at) {
             return None;
         }
@@ -200,6 +206,7 @@ impl Originals {
             let Some(row) = left.first() else {
                 break;
             };
+            // The word has to end where the stand-in does.
             let ends_word = !is_word(at + len) || !is_word(at + len - 1);
             if row.stand_in.len() == len && ends_word {
                 found = Some((len, row.original.as_str()));
@@ -232,10 +239,12 @@ impl Originals {
         }
         cells.extend(line.get(start..));
         let cell = |cell: &str| {
+            // A quoted cell doubles its quotes.
             if cell.starts_with('"') {
                 return self.replaced(cell, |original| escaped(original).replace('"', "\"\""));
             }
             let new = self.replaced(cell, escaped);
+            // Quotes only where the original has made them necessary.
             if new != cell && new.contains([',', '"']) {
                 format!("\"{}\"", new.replace('"', "\"\""))
             } else {
@@ -300,6 +309,7 @@ impl<'o, W: Write> Named<'o, W> {
 
     fn put(&mut self) -> io::Result<()> {
         let line = std::mem::take(&mut self.line);
+        // Rows of a table are held back until it ends, since names change the width of columns.
         if let Some(row) = self.row(&line) {
             self.rows.push(row);
             return match self.rows.len() {

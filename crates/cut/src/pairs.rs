@@ -76,6 +76,7 @@ impl Pairs {
         place: PartSide,
         needed: &mut Needed,
     ) {
+        // One event may end an operation and start the next.
         for edge in pair_events(hook, event, running).into_iter().flatten() {
             match edge {
                 PairEvent::Starts(key) => self.start(key, event, place),
@@ -90,6 +91,7 @@ impl Pairs {
                         open.place == PartSide::Within
                             || key.0 == Kind::Idle && open.place == PartSide::Before
                     };
+                    // The end is kept if the start is in the part, wherever the end lies.
                     if self.end(key).is_some_and(reaches) && place == PartSide::Behind {
                         needed.add_behind(event);
                     }
@@ -99,6 +101,7 @@ impl Pairs {
     }
 
     fn start(&mut self, key: Key, event: &RawEvent<'_>, place: PartSide) {
+        // Beyond the limit ends are missing from the cut and not from memory.
         if self.open.len() >= MAX_OPEN {
             return;
         }
@@ -122,6 +125,7 @@ impl Pairs {
         let open = self.open.get_mut(&key)?;
         let ended = open.pop();
         if open.is_empty() {
+            // Empty lists would stay for every thread that ever made a call.
             self.open.remove(&key);
         }
         ended
@@ -213,6 +217,7 @@ fn callback(hook: Hook, event: &RawEvent<'_>) -> Option<PairEvent> {
 
 fn call(hook: Hook, event: &RawEvent<'_>, running: Option<u32>) -> Option<PairEvent> {
     let key = |tid: u32| (Kind::Call, tid.into());
+    // Records with the short header name no thread.
     let tid = event.thread_id().or(running);
     match hook.opcode {
         syscall::opcode::ENTER => tid.map(|tid| PairEvent::Starts(key(tid))),

@@ -39,6 +39,7 @@ impl Part {
             .checked_add(1)
             .map(|behind| clock.ticks_at(behind));
         Self {
+            // The last tick of the range, as its end belongs to it.
             range,
             first,
             last: behind.map_or(i64::MAX, |behind| behind.saturating_sub(1)),
@@ -65,6 +66,7 @@ impl Part {
 
     /// A raw time outside of the part, next to it; any if it is all of the trace.
     pub(crate) fn beside(&self) -> i64 {
+        // The side that exists.
         if self.first == i64::MIN {
             self.last.saturating_add(1)
         } else {

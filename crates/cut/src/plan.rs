@@ -90,12 +90,14 @@ impl Planner {
         } = self;
         if hook.group != group::EVENT_TRACE {
             // From when to when the kernel and each processor were recorded.
+            // The first event of each processor tells from when on it was recorded.
             if self.processors.insert(event.cpu) {
                 needed.add(Id::of(event));
             }
             self.last = Some(Id::of(event));
         }
         let now = part.place(event.timestamp);
+        // The state at the start of the part is that after all events before it.
         if *place == PartSide::Before && now != PartSide::Before {
             switches.begin(needed);
             pairs.begin(needed);
@@ -103,13 +105,16 @@ impl Planner {
         // Only damaged files go back in time.
         *place = (*place).max(now);
         switches.event(hook, event, *place, is_wanted, needed);
+        // Damaged files go back in time and may cross the start twice.
         if !is_wanted {
             return;
         }
+        // Its start is in the part, and its end has to be kept.
         if *place == PartSide::Behind && began(hook, event).is_some_and(|began| part.holds(began)) {
             needed.add_behind(event);
         }
         pairs.event(hook, event, switches.running_on(event.cpu), *place, needed);
+        // Definitions of keys come after their references, so that only later ones are kept.
         if let Some(key) = stacks.definition(hook, event) {
             needed.add(key);
         } else if keeps_stack(hook, event, part, needed) == Some(true) {
@@ -157,5 +162,6 @@ pub(crate) fn keeps_stack(
     let owner = stack::Owner::parse(event.payload());
     let is_of_kept =
         |owner: stack::Owner| part.holds(owner.timestamp) || needed.has_stacks_of(owner.timestamp);
+    // By the time of its event and not by its own: stacks come late.
     Some(part.holds(event.timestamp) || owner.is_some_and(is_of_kept))
 }

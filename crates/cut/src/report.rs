@@ -27,6 +27,7 @@ pub fn lines(done: &Done) -> Vec<String> {
         let fates = Fate::ALL.into_iter().filter(|fate| fate.is_kept() == kept);
         let counts: Vec<(Fate, u64)> = fates
             .filter_map(|fate| Some((fate, *cut.events.get(&fate)?)))
+            // Fates without events would be lines of zeros.
             .filter(|(_, n)| *n > 0)
             .collect();
         if counts.is_empty() {
@@ -76,6 +77,7 @@ pub fn json(done: &Done) -> Value {
             .collect()
     };
     let ends = |range: Range| {
+        // An open end has no number.
         let bound = |ns: i64, open: i64| if ns == open { Value::Null } else { ns.into() };
         json!({"start_ns": bound(range.start_ns, i64::MIN), "end_ns": bound(range.end_ns, i64::MAX)})
     };
@@ -112,6 +114,7 @@ pub fn checked_lines(done: &Done) -> Vec<String> {
         lines.push(String::new());
         lines.push(format!("Kept: {why} ({count})"));
         let mut texts: Vec<(&String, &u64)> = texts.iter().collect();
+        // The most frequent first, and then by text, so that the order is always the same.
         texts.sort_by_key(|(text, times)| (std::cmp::Reverse(**times), *text));
         let counted = texts.into_iter().map(|(text, times)| match times {
             1 => text.clone(),
@@ -130,6 +133,7 @@ fn filled(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for text in texts {
         match lines.last_mut() {
+            // A comma and a blank between two texts.
             Some(line) if line.chars().count() + text.chars().count() + 2 <= LINE => {
                 line.push_str(", ");
                 line.push_str(&text);

@@ -61,7 +61,9 @@ pub fn run(
     } else {
         Replace::Nothing
     };
+    // Before the trace is read, which may take minutes.
     out_file::check(target, replace)?;
+    // Independent of `--force`: nobody wants to lose the recording.
     refuse_own_input(args, target)?;
     let input = opened(args)?;
     let options = options(args, asks, &input)?;
@@ -100,6 +102,7 @@ pub fn check(
 ) -> Result<Option<Done>> {
     let input = opened(args)?;
     let options = options(args, asks, &input)?;
+    // Written to nowhere, so that the check does exactly what the cut would do.
     match cut(input.session(), &options, Nowhere::default(), progress) {
         Ok((cut, _)) => Ok(Some(Done {
             traces: labels(&input),
@@ -137,6 +140,7 @@ fn opened(args: &CutArgs) -> Result<Input> {
         total_bytes: args.max_unpacked.saturating_mul(1 << 30),
         ..Limits::default()
     };
+    // Members of archives are unpacked, and that may be more than the user expects.
     let options = OpenOptions {
         mmap: !args.no_mmap,
         limits,
@@ -222,6 +226,7 @@ fn refuse_own_input(args: &CutArgs, target: &Path) -> Result<()> {
     if args
         .traces
         .iter()
+        // By the resolved path, since a link would hide it.
         .any(|trace| trace.canonicalize().is_ok_and(|trace| trace == out))
     {
         let message = format!("{} is a trace that is read", target.display());

@@ -21,6 +21,7 @@ impl StackKeys {
             hook.opcode,
             opcode::REFERENCE_KERNEL | opcode::REFERENCE_USER
         ) {
+            // The key follows the owner in a reference, and comes first in a definition.
             self.referred.extend(stack::key(
                 event.payload(),
                 Owner::LEN,

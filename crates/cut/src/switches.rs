@@ -62,6 +62,7 @@ impl Switches {
 
     /// Called at the start of the part: the state known so far is needed.
     pub(crate) fn begin(&self, needed: &mut Needed) {
+        // What runs on each processor when the part begins.
         self.running.values().for_each(|(id, _)| needed.add(*id));
         self.threads
             .values()
@@ -81,6 +82,7 @@ impl Switches {
         if (hook.group, hook.opcode) == (group::THREAD, thread::opcode::START)
             && let Some(started) = thread::Thread::parse(event.payload(), hook.version)
         {
+            // The first switch of the new thread counts anew.
             // From here on, the ID belongs to another thread.
             self.came.remove(&started.tid);
             self.went.remove(&started.tid);
@@ -101,6 +103,7 @@ impl Switches {
             }
             return;
         }
+        // Still followed, as later events without IDs belong to the thread that runs.
         if !is_wanted {
             if hook.opcode == opcode::CONTEXT_SWITCH
                 && let Some(switch) = ContextSwitch::parse(event.payload())
@@ -130,6 +133,7 @@ impl Switches {
     ) {
         let id = Id::of(event);
         self.running.insert(event.cpu, (id, switch.new_tid));
+        // The first switch-in of a thread is needed, because it shows when the thread ran first.
         if self.came.insert(switch.new_tid) {
             needed.add(id);
             let ready = self.threads.get(&switch.new_tid).map(Thread::events);
@@ -138,6 +142,7 @@ impl Switches {
         if self.went.insert(switch.old_tid) {
             needed.add(id);
         }
+        // A thread that was off before the part comes back now.
         let came_back = self
             .threads
             .remove(&switch.new_tid)
@@ -154,6 +159,7 @@ impl Switches {
         }
         if switch.old_tid != 0 {
             let thread = self.threads.entry(switch.old_tid).or_default();
+            // The switch-out starts a new wait.
             // Ready events before the switch-out stay: the last of them may have ended this wait
             // before it was logged.
             (thread.out, thread.since) = (Some(id), None);
@@ -162,6 +168,7 @@ impl Switches {
 
     fn ready(&mut self, tid: u32, event: &RawEvent<'_>, place: PartSide, needed: &mut Needed) {
         let ready = (
+            // The switch that brought the thread which logs this event, so that its name is known.
             Id::of(event),
             self.running.get(&event.cpu).map(|(id, _)| *id),
         );
@@ -179,6 +186,7 @@ impl Switches {
             ready.1.into_iter().for_each(|by| needed.add(by));
         }
         let thread = self.threads.entry(tid).or_default();
+        // Only the first ready event after the switch-out ends the wait.
         if thread.out.is_some() {
             thread.since.get_or_insert(ready);
         } else if thread.first.is_some() {

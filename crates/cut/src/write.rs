@@ -55,6 +55,7 @@ pub(crate) struct Shape {
 /// Adds up the losses of all files.
 fn count_losses(session: &Session, header: &mut TraceHeader) {
     let files = session.files();
+    // Over all files: the copy is one.
     let of_all = |of: fn(&TraceFile) -> u64| files.iter().map(of).fold(0, u64::saturating_add);
     let lost = of_all(|file| file.header().events_lost.into());
     let missing = session.missing_buffers();
@@ -68,6 +69,7 @@ fn buffer_size(session: &Session, of_header: u32) -> u32 {
     let buffers = session.files().iter().flat_map(TraceFile::buffers);
     let largest = buffers.map(|buffer| buffer.header.offset).max();
     let least = of_header.max(LEAST_BUFFER);
+    // A buffer of the size of the largest, so that each is copied as it is.
     let size = largest.map_or(least, |largest| least.max(largest));
     size.min(MAX_BUFFER_LEN).next_multiple_of(8)
 }

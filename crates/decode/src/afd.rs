@@ -107,6 +107,7 @@ impl SocketReader {
         if !event.kind.is_manifest() || event.provider() != WINSOCK_AFD {
             return None;
         }
+        // The ID is checked before anything is decoded: this provider logs each packet.
         let operation = Operation::of(event.descriptor().id)?;
         self.0
             .read(event, decoder, |values| socket_event(operation, values))
@@ -114,6 +115,7 @@ impl SocketReader {
 }
 
 fn socket_event(operation: Operation, values: Values<'_, { NAMES.len() }>) -> Option<SocketEvent> {
+    // Without the stage an event cannot be paired with another one.
     let stage = match values.u32(0)? {
         0 => Stage::Enter,
         1 => Stage::Exit,

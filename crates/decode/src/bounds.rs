@@ -27,6 +27,7 @@ impl Budget {
     /// Takes bytes; `None`, and nothing is taken, if fewer are left.
     #[must_use = "a refused amount must not be used"]
     pub fn take(&mut self, bytes: usize) -> Option<()> {
+        // Nothing is taken if it does not fit, so that a smaller description can still be used.
         self.left = self.left.checked_sub(bytes)?;
         Some(())
     }
@@ -43,6 +44,7 @@ pub fn cost(fields: &[Field]) -> usize {
     fields
         .iter()
         .map(|field| size_of::<Field>() + field.name.len() + cost(&field.members))
+        // Members count as well: a struct of structs is larger than its number of fields.
         .sum()
 }
 

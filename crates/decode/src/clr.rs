@@ -117,6 +117,7 @@ pub enum Origin {
 #[inline]
 #[must_use]
 pub fn origin(event: &RawEvent<'_>) -> Option<Origin> {
+    // All versions of the runtime log with a manifest.
     if !event.kind.is_manifest() {
         return None;
     }
@@ -168,6 +169,7 @@ impl Method {
             size,
             token,
             flags,
+            // The texts come last, each ended by a zero.
             namespace: utf16_text(c.utf16()),
             name: utf16_text(c.utf16()),
             signature: utf16_text(c.utf16()),
@@ -202,6 +204,7 @@ impl Module {
         let il_path = utf16_text(c.utf16());
         let native_path = utf16_text(c.utf16());
         let mut pdb = None;
+        // Older versions end before the symbol file.
         if version >= 2 {
             c.u16()?; // CLR instance
             let guid = c.guid()?;
@@ -263,6 +266,7 @@ impl GcStart {
     pub fn parse(payload: &[u8], version: u8) -> Option<Self> {
         let mut c = Cursor::new(payload);
         let number = c.u32()?;
+        // The first version has neither a generation nor the kind of collection.
         if version == 0 {
             return Some(Self {
                 number,
@@ -290,6 +294,7 @@ impl GcStart {
 pub fn gc_end(payload: &[u8], version: u8) -> Option<(u32, u16)> {
     let mut c = Cursor::new(payload);
     let number = c.u32()?;
+    // Runtimes before version 4 had no number, and a process had only one of them.
     if version == 0 {
         return Some((number, 0));
     }
@@ -320,6 +325,7 @@ impl Suspend {
     #[must_use]
     pub fn parse(payload: &[u8], version: u8) -> Option<Self> {
         let mut c = Cursor::new(payload);
+        // The reason became wider in later versions.
         if version == 0 {
             return Some(Self {
                 reason: c.u16()?.into(),
@@ -355,6 +361,7 @@ pub fn jitting_started(payload: &[u8]) -> Option<(u64, u32)> {
 pub fn allocation_tick_bytes(payload: &[u8], version: u8) -> Option<u64> {
     let mut c = Cursor::new(payload);
     let small = c.u32()?;
+    // Wide from version 2 on, since large objects overflowed the old field.
     if version < 2 {
         return Some(small.into());
     }

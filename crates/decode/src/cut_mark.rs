@@ -54,6 +54,7 @@ impl CutMark {
 
     /// Passes the event with this mark to `write`. It carries its own description.
     pub fn write<T>(self, timestamp: i64, write: impl FnOnce(ManifestEvent<'_>) -> T) -> T {
+        // In the order of the description before it.
         let payload = [self.start_ns, self.end_ns].map(i64::to_le_bytes).concat();
         let metadata = sized(b"\0Cut\0StartNs\0", &[INT64], b"EndNs\0", &[INT64]);
         let traits = sized(b"Etwkit-Cut\0", &[], &[], &[]);
@@ -81,6 +82,7 @@ impl CutMark {
 }
 
 /// A block that starts with its own size.
+// The size counts its own two bytes.
 fn sized(a: &[u8], b: &[u8], c: &[u8], d: &[u8]) -> Vec<u8> {
     let content = [a, b, c, d].concat();
     let mut block = (content.len() as u16 + 2).to_le_bytes().to_vec();

@@ -23,6 +23,7 @@ impl Wrong {
     pub(crate) fn at(line: usize, expected: &str, found: &str, hint: &'static str) -> Self {
         // A binary that was named by mistake may be one line of megabytes.
         let cut = found
+            // Cut at a character and not at a byte.
             .char_indices()
             .nth(MAX_FOUND)
             .and_then(|(end, _)| found.get(..end));
@@ -46,6 +47,7 @@ impl Wrong {
         // Counted in bytes: an XML reader may report a position inside a character, where text
         // cannot be cut.
         let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
+        // Lines count from 1, as in editors.
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
         Self::at(line, expected, found, hint)
     }

@@ -129,7 +129,9 @@ impl DnsReader {
     pub fn read(&mut self, event: &RawEvent<'_>, decoder: &mut Decoder) -> Option<DnsEvent> {
         let id = event.descriptor().id;
         self.0.read(event, decoder, |values| {
+            // An event without a name cannot be assigned to a query.
             let name = values.text(field::QUERY_NAME)?;
+            // Zero means that the resolver does not know who asks.
             let client = values.u32(field::CLIENT_PID).filter(|pid| *pid != 0);
             Some(DnsEvent {
                 name,

@@ -149,6 +149,7 @@ pub fn skip(
     context: &mut Context,
     depth: usize,
 ) -> Option<()> {
+    // Structs may nest endlessly in a malicious description.
     if depth > MAX_DEPTH {
         return None;
     }
@@ -169,6 +170,7 @@ pub fn skip(
     }
     for _ in 0..count {
         let before = cursor.position();
+        // All the rest ends with the payload.
         if count == usize::MAX && cursor.is_empty() {
             break;
         }
@@ -179,6 +181,7 @@ pub fn skip(
         } else {
             context.step()?;
             let element = take(field, cursor, context)?;
+            // The value may be the count of a later field.
             context.remember(field, element);
         }
         // Without this check, a claimed count of billions of empty elements would loop for a long

@@ -47,6 +47,7 @@ struct TextAt {
 pub fn of(payload: &[u8]) -> Vec<String> {
     // A text can start at an even or an odd offset. If both readings find text in the same bytes,
     // the one that starts first gets them, so that nothing is shown twice.
+    // Both offsets, since nothing tells where a text begins.
     let mut found = wide(payload, 0);
     found.extend(wide(payload, 1));
     found.sort_by_key(|found| found.start);
@@ -56,6 +57,7 @@ pub fn of(payload: &[u8]) -> Vec<String> {
         end = if is_free { found.end } else { end };
         is_free
     });
+    // Only between known texts, because UTF-16 of Latin letters is also ASCII with zeros.
     found.extend(ascii(payload, &found));
     found.sort_by_key(|found| found.start);
     found
@@ -125,6 +127,7 @@ fn runs(
         match character {
             Some(character) => run.add(character),
             None => {
+                // Taken, so that the next run starts empty.
                 if let Some(text) = std::mem::take(&mut run).text(kind) {
                     found.push(TextAt {
                         start: offset(start),
@@ -171,6 +174,7 @@ impl Run {
         let is_text = self.length >= min
             && self.letters >= MIN_LETTERS
             && 100 * self.words >= words_percent * self.length
+            // Half of the characters of a Latin text are ASCII, and random pairs rarely are.
             && 2 * self.ascii >= self.length;
         let text = self.text.trim();
         (is_text && text.chars().count() >= min).then(|| text.to_owned())

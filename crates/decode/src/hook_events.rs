@@ -60,6 +60,7 @@ impl HookReader {
     /// Reads an event. `None` for events of other providers, and for events of the tool without a
     /// screenshot.
     pub fn read(&mut self, event: &RawEvent<'_>, decoder: &mut Decoder) -> Option<HookEvent> {
+        // The ID alone is used by many providers.
         if !event.kind.is_manifest() || event.provider() != HOOK_EVENTS {
             return None;
         }
@@ -76,6 +77,7 @@ fn named(values: Values<'_, { NAMES.len() }>) -> Option<HookEvent> {
     // Events are distinguished by their fields, because another version of the tool may number them
     // differently.
     let number = |field| values.u32(field).map(u32::cast_signed);
+    // A picture has a path and no other event does.
     if let Some(path) = values.text(5) {
         return Some(HookEvent::Picture { path });
     }

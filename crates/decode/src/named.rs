@@ -53,6 +53,8 @@ impl<const N: usize> NamedFields<N> {
         // recorded version.
         let own = decoder.own_plan(event).cloned();
         if let Some(found) = own
+            // Tried by whether the fields are found, since a description may lack some that are
+            // needed.
             .as_ref()
             .and_then(|plan| self.by_plan(plan, event.payload(), &read))
         {
@@ -61,6 +63,7 @@ impl<const N: usize> NamedFields<N> {
         let is = |plan: &Option<Arc<Plan>>, other: &Arc<Plan>| {
             plan.as_ref().is_some_and(|plan| Arc::ptr_eq(plan, other))
         };
+        // The same plan would fail again.
         let best = decoder.plan(event).filter(|plan| !is(&own, plan));
         if let Some(found) = best
             .as_ref()
@@ -86,6 +89,7 @@ impl<const N: usize> NamedFields<N> {
         let names = &self.names;
         let known = self.positions.entry(Arc::as_ptr(plan) as usize);
         let (plan, positions) =
+            // The plan is kept alive, so that its address stays its own.
             known.or_insert_with(|| (Arc::clone(plan), names.map(|name| plan.field(name))));
         // A payload that is cut short, or of another version, would have other fields at these
         // positions.
@@ -119,6 +123,7 @@ impl<'e, const N: usize> Values<'e, N> {
     /// An unsigned number of up to 4 bytes.
     #[must_use]
     pub fn u32(&self, field: usize) -> Option<u32> {
+        // A value that is too large for the field is damage and not a number to cut.
         u32::try_from(self.u64(field)?).ok()
     }
 
@@ -128,6 +133,7 @@ impl<'e, const N: usize> Values<'e, N> {
         let position = (*self.positions.get(field)?)?;
         let bytes = self.spans.bytes(self.payload, position)?;
         let ty = self.plan.schema().fields.get(position)?.ty;
+        // The type comes from the description, as versions differ in it.
         Some(match ty {
             Type::UnicodeString | Type::RestUnicode => utf16_text(Cursor::new(bytes).utf16()),
             Type::AnsiString | Type::RestAnsi => {

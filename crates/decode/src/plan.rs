@@ -27,6 +27,7 @@ impl Plan {
     /// Compiles a schema for pointers of 4 or 8 bytes.
     #[must_use]
     pub fn new(schema: Schema, pointer_size: usize) -> Self {
+        // Offsets are computed once for each layout, which has the fields of fixed size first.
         let mut fixed = vec![0];
         let mut at = 0;
         for field in &schema.fields {
@@ -83,6 +84,7 @@ impl Plan {
         for pair in self.fixed.windows(2) {
             let &[start, end] = pair else { break };
             if end as usize > payload.len() {
+                // The fields before this one are still usable.
                 spans.end = start as usize;
                 return false;
             }
@@ -101,6 +103,7 @@ impl Plan {
         let mut slots = std::mem::take(&mut spans.slots);
         slots.clear();
         slots.resize(usize::from(self.schema.slots), 0);
+        // Lent and taken back.
         let mut context = Context::with_slots(self.pointer_size, slots);
         for (field, (start, end)) in self.schema.fields.iter().zip(&spans.spans) {
             // Fields of fixed size were located without being read, but their values may be lengths
@@ -130,6 +133,7 @@ fn fixed_field_size(field: &Field, pointer_size: usize) -> Option<u32> {
     let count = match field.count {
         Count::One => 1,
         Count::Fixed(n) => n,
+        // An array with a count in the payload has no fixed size.
         _ => return None,
     };
     let size = match (field.ty.fixed_size(pointer_size), field.length, field.ty) {
@@ -155,6 +159,7 @@ impl Spans {
     /// An unsigned integer, pointer or hexadecimal field of up to 8 bytes.
     #[must_use]
     pub fn unsigned(&self, payload: &[u8], field: usize) -> Option<u64> {
+        // By its size and not by its type: all of these are little-endian.
         let bytes = self.bytes(payload, field)?;
         match bytes.len() {
             1 => u8_at(bytes, 0).map(u64::from),

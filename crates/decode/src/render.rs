@@ -66,6 +66,7 @@ impl Renderer<'_> {
         depth: usize,
     ) -> (Map<String, Value>, bool) {
         let mut object = Map::new();
+        // Counters of repeated names; most objects have none and pay nothing.
         let mut next = FxHashMap::default();
         for field in fields {
             let Some(value) = self.field(field, cursor, context, depth) else {
@@ -90,6 +91,7 @@ impl Renderer<'_> {
         // An array of one element and a single value have the same bytes, but only the first is a
         // list.
         let count = context.count(field, cursor)?;
+        // A list is shown as one even with a single element, as its description says.
         if field.count == Count::One {
             return self.element(field, cursor, context, depth);
         }
@@ -144,6 +146,8 @@ impl Renderer<'_> {
         depth: usize,
     ) -> Option<Value> {
         if field.ty == Type::Struct {
+            // An incomplete struct is not shown: its missing members would look as if they were
+            // empty.
             let (object, complete) = self.fields(&field.members, cursor, context, depth + 1);
             return complete.then_some(Value::Object(object));
         }
@@ -164,6 +168,7 @@ impl Renderer<'_> {
 
     fn scalar(&self, field: &Field, bytes: &[u8]) -> Value {
         match (field.out, field.ty) {
+            // Any bit set is true, since providers use values other than 1.
             (Out::Boolean, _) => return Value::Bool(bytes.iter().any(|b| *b != 0)),
             (Out::String, Type::Int8 | Type::UInt8) => {
                 return Value::from(bytes.iter().map(|b| char::from(*b)).collect::<String>());
@@ -171,6 +176,7 @@ impl Renderer<'_> {
             (Out::String, _) if bytes.len() == 2 => return Value::from(utf16_text(bytes)),
             _ => {}
         }
+        // Names of values come before their types.
         if let Some(name) = name_of(field, bytes) {
             return Value::from(name);
         }
@@ -195,6 +201,7 @@ impl Renderer<'_> {
     fn fixed(&self, ty: Type, bytes: &[u8]) -> Value {
         let unsigned = widen(bytes, false);
         match ty {
+            // Sign-extended first, as a value of one byte may be negative.
             Type::Int8 | Type::Int16 | Type::Int32 | Type::Int64 => {
                 Value::from(widen(bytes, true).cast_signed())
             }
@@ -250,6 +257,7 @@ fn name_of(field: &Field, bytes: &[u8]) -> Option<String> {
             | Type::Pointer
     );
     if is_integer {
+        // Maps have unsigned values, whatever the field is.
         map.name(widen(bytes, false))
     } else {
         None

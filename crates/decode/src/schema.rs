@@ -210,6 +210,7 @@ impl ValueMap {
             return None;
         }
         // An entry of 0 is contained in every value, so it would be named each time.
+        // Bits are named in the order of the map.
         let set = self
             .entries
             .iter()
@@ -221,6 +222,7 @@ impl ValueMap {
         if left != 0 {
             names.push(format!("{left:#x}"));
         }
+        // A value without any named bit stays a number.
         (!names.is_empty()).then(|| names.join("|"))
     }
 }

@@ -60,6 +60,7 @@ impl Event {
         match event.descriptor().id {
             id::METHOD_LOAD => function(payload, event.pointer_size()).map(Self::Load),
             id::METHOD_UNLOAD => {
+                // Only the start is needed to find the code that is unloaded.
                 function(payload, event.pointer_size()).map(|it| Self::Unload(it.start))
             }
             id::SOURCE_LOAD | id::SOURCE_DC_START | id::SOURCE_DC_END => {

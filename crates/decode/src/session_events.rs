@@ -178,6 +178,7 @@ impl SessionReader {
         if !event.kind.is_manifest() || event.provider() != EVENT_TRACING {
             return None;
         }
+        // Most events of this provider are about other things.
         let kind = Kind::of(event.descriptor().id)?;
         let fields = self.0.read(event, decoder, |values| Some(fields(values)))?;
         Some((kind, fields))
@@ -189,6 +190,7 @@ fn at(name: &str) -> usize {
     NAMES
         .iter()
         .position(|known| *known == name)
+        // A name that does not exist has no position, which reads as a missing field.
         .unwrap_or(usize::MAX)
 }
 
@@ -202,6 +204,7 @@ fn fields(values: Fields<'_>) -> SessionFields {
     SessionFields {
         session: text("SessionName"),
         session_guid: guid("SessionGuid"),
+        // Names of fields differ between events that report the same thing.
         mode: number("LoggerMode").or_else(|| number("LoggingMode")),
         file: text("LogFileName").or_else(|| text("FileName")),
         minimum_buffers: number("MinimumBuffers"),

@@ -15,6 +15,7 @@ const STORAGE_LEN: usize = 128;
 /// order.
 #[must_use]
 pub fn address(bytes: &[u8]) -> Option<SocketAddr> {
+    // The family is a number of the machine; the port is in network order.
     let port = u16_at(bytes, 2)?.swap_bytes();
     let ip = match u16_at(bytes, 0)? {
         IPV4 => IpAddr::V4(Ipv4Addr::from(array::<4>(bytes, 4)?)),

@@ -103,6 +103,7 @@ impl Default for StandbyReader {
 impl StandbyReader {
     /// Reads an event; `None` for all others, and for events without the essential fields.
     pub fn read(&mut self, event: &RawEvent<'_>, decoder: &mut Decoder) -> Option<Event> {
+        // The provider logs much else about power.
         if !event.kind.is_manifest() || event.provider() != KERNEL_POWER {
             return None;
         }
@@ -130,6 +131,7 @@ fn enter(values: Fields<'_>) -> Option<Enter> {
     let flag = |name| values.u64(at(name)).map(|bits| bits != 0);
     Some(Enter {
         reason: values.u32(at("Reason"))?,
+        // The second version of the number is wider and is used if it is there.
         scenario: values
             .u64(at("ScenarioInstanceIdV2"))
             .or_else(|| values.u64(at("ScenarioInstanceId"))),

@@ -261,9 +261,11 @@ impl TcpReader {
 fn read(kind: Kind, fields: Fields<'_>) -> Option<TcpEvent> {
     let mut event = TcpEvent {
         kind,
+        // The address of the control block is the only thing that all of these events have.
         tcb: fields.u64(field::TCB)?,
         ends: ends(fields),
         pid: fields
+            // Versions have one of the two names.
             .u32(field::PROCESS_ID)
             .or_else(|| fields.u32(field::PID))
             .filter(|pid| *pid != 0),
@@ -305,6 +307,7 @@ fn read(kind: Kind, fields: Fields<'_>) -> Option<TcpEvent> {
             };
         }
         Kind::Retransmit | Kind::TailLossProbe | Kind::KeepAlive => {
+            // The oldest data that was not acknowledged is what is sent again.
             event.sequence = Some(fields.u32(field::SND_UNA)?);
         }
         Kind::Template => event.template = Some(fields.u32(field::TEMPLATE_TYPE)?),
@@ -331,6 +334,7 @@ fn summary(fields: Fields<'_>) -> Option<Summary> {
         data_segments_out: fields.u64(field::DATA_SEGMENTS_OUT)?,
         segments_in: fields.u64(field::SEGMENTS_IN)?,
         segments_out: fields.u64(field::SEGMENTS_OUT)?,
+        // All three or none: a minimum without a maximum means nothing.
         rtt_us: if let [Some(last), Some(min), Some(max)] = rtt {
             Some((last, min, max))
         } else {
@@ -342,6 +346,7 @@ fn summary(fields: Fields<'_>) -> Option<Summary> {
 /// The process in the payload of an event, in the layout that all versions of these events share.
 /// Without process events, this is the only evidence of a process that owns a connection and logs
 /// nothing itself.
+// A fixed layout, so that it works without any description.
 #[must_use]
 pub fn owner(event: &RawEvent<'_>) -> Option<u32> {
     let has_tcb = match TcpReader::kind(event)? {
@@ -362,6 +367,7 @@ pub fn owner(event: &RawEvent<'_>) -> Option<u32> {
     }
     for _ in 0..2 {
         let len = c.u32()?;
+        // Both addresses are skipped by their lengths.
         c.take(len as usize)?;
     }
     c.u32()?; // state or status

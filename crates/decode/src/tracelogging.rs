@@ -55,6 +55,7 @@ pub fn traits(data: &[u8]) -> Option<Traits> {
         else {
             break;
         };
+        // The first group counts, as there is only one.
         if let Some((&GROUP, data)) = chunk.split_first() {
             group = group.or(etwkit_etl::bytes::guid_at(data, 0));
         }
@@ -76,6 +77,7 @@ pub fn schema(provider: Guid, provider_name: Option<Arc<str>>, metadata: &[u8]) 
     };
     let mut fields = Vec::new();
     while !reader.cursor.is_empty() {
+        // A broken field ends the description: what comes after it cannot be found.
         fields.push(reader.field(0)?);
     }
     Some(Schema {
@@ -117,6 +119,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn field(&mut self, depth: usize) -> Option<Field> {
+        // The number of fields is bounded over all levels.
         self.left = self.left.checked_sub(1)?;
         if depth > MAX_DEPTH {
             return None;
@@ -127,6 +130,7 @@ impl Reader<'_> {
         if kind & in_type::CHAIN != 0 {
             let byte = self.cursor.u8()?;
             out = byte & 0x7F;
+            // The output type may be followed by tags.
             if byte & 0x80 != 0 {
                 tags(&mut self.cursor)?;
             }
@@ -134,6 +138,7 @@ impl Reader<'_> {
         // Read even if it is not needed: for types with serializers this skips their description.
         let count = self.count(kind)?;
         if kind & in_type::ARRAY == in_type::CUSTOM {
+            // Nothing is known about the bytes, but their size is.
             // The payload holds a size and that many bytes of any meaning.
             return Some(Field::new(name, Type::CountedBinary));
         }

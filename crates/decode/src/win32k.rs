@@ -235,6 +235,8 @@ impl Event {
     #[must_use]
     pub fn parse(id: u16, payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
+        // IDs and layouts were taken from the manifest of the provider, see the tables of this
+        // crate.
         Some(match id {
             163 | 164 => Self::Acquired(acquired(&mut c, id, Mode::Exclusive, 1)?),
             165 | 166 => Self::Acquired(acquired(&mut c, id, Mode::Shared, 1)?),
@@ -339,6 +341,7 @@ fn delay(c: &mut Cursor<'_>, kind: DelayKind, of_store: bool) -> Option<Delay> {
     let class_name = text(c);
     let top_level_class_name = text(c);
     let third = text(c);
+    // Store applications have one text more.
     if of_store {
         text(c); // id of the application, which the package names as well
     }
@@ -349,6 +352,7 @@ fn delay(c: &mut Cursor<'_>, kind: DelayKind, of_store: bool) -> Option<Delay> {
     };
     Some(Delay {
         kind,
+        // The oldest input is waiting since the delay began.
         duration_ms: reported.unwrap_or(oldest),
         flags: Some(flags),
         since_input_remove_ms: Some(remove),

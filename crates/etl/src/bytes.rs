@@ -35,6 +35,7 @@ pub fn guid_at(bytes: &[u8], at: usize) -> Option<Guid> {
 #[inline]
 #[must_use]
 pub fn pointer_at(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
+    // 32-bit systems write four bytes. All the rest of the program has 64.
     if size == 4 {
         u32_at(bytes, at).map(u64::from)
     } else {
@@ -60,6 +61,7 @@ pub fn front<T>(items: &[T], len: usize) -> &[T] {
 #[inline]
 #[must_use]
 pub const fn align8(n: usize) -> usize {
+    // Saturating, so that a damaged length cannot wrap around to a small one.
     n.saturating_add(7) & !7
 }
 
@@ -108,6 +110,7 @@ impl<'a> Cursor<'a> {
     /// The next `len` bytes.
     #[inline]
     pub fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        // Checked, since lengths come from files.
         let end = self.at.checked_add(len)?;
         let taken = self.bytes.get(self.at..end)?;
         self.at = end;
@@ -144,6 +147,7 @@ impl<'a> Cursor<'a> {
     pub fn ansi(&mut self) -> &'a [u8] {
         let rest = self.rest();
         let len = rest.iter().position(|&b| b == 0).unwrap_or(rest.len());
+        // The end is not passed even if the NUL is missing, so that the next read finds nothing.
         self.at = (self.at + len + 1).min(self.bytes.len());
         front(rest, len)
     }
@@ -158,6 +162,8 @@ impl<'a> Cursor<'a> {
             .iter()
             .position(|unit| *unit == [0, 0])
             .unwrap_or(units.len());
+        // The NUL is skipped if it is there. An odd byte at the end stays, so that it is not taken
+        // for a half.
         self.at = (self.at + len + 2).min(self.bytes.len()).max(self.at + len);
         front(rest, len)
     }

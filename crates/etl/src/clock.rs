@@ -66,6 +66,8 @@ impl Clock {
         // The speed in MHz is rounded, so `PerfFreq` is better if it is plausible. The few MHz of a
         // performance counter are far outside the 10 % that are allowed here.
         let mhz = i64::from(header.cpu_mhz) * 1_000_000;
+        // By the clock that stamped events; the header has the frequency of the counter in any
+        // case.
         let frequency = match kind {
             ClockType::System => FILETIME_PER_SECOND,
             ClockType::Cpu
@@ -116,6 +118,7 @@ impl Clock {
             return scaled.div_euclid(self.frequency);
         }
         let ns = (delta * 1_000_000_000).div_euclid(i128::from(self.frequency));
+        // The sign decides to which side it saturates, so that order is kept.
         i64::try_from(ns).unwrap_or(if ns < 0 { i64::MIN } else { i64::MAX })
     }
 
@@ -142,6 +145,7 @@ impl Clock {
             return i64::try_from(begin).map_or(i64::MIN, |begin| self.nanoseconds(begin));
         }
         let ns = i128::from(counter_ticks) * 1_000_000_000 / i128::from(self.counter_frequency);
+        // In nanoseconds, as the two clocks have no tick in common.
         i64::try_from(i128::from(self.nanoseconds(ticks)) - ns).unwrap_or(i64::MIN)
     }
 
@@ -152,6 +156,7 @@ impl Clock {
         // Rounding up is the counterpart of `nanoseconds`, which rounds down: the first tick at or
         // after the start that a user typed is the first event that the range shows.
         let numerator = i128::from(nanoseconds) * i128::from(self.frequency);
+        // Negative twice is rounding up, as the division rounds down.
         let ticks = -(-numerator).div_euclid(1_000_000_000) + i128::from(self.t0);
         i64::try_from(ticks).unwrap_or(if ticks < 0 { i64::MIN } else { i64::MAX })
     }
@@ -206,6 +211,7 @@ impl UtcTime {
     /// after 9999.
     #[must_use]
     pub fn from_filetime(filetime: i64) -> Option<Self> {
+        // Zero is a time that was not written.
         if filetime <= 0 {
             return None;
         }

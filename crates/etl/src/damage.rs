@@ -124,6 +124,7 @@ const KEPT_PLACES: usize = 100;
 impl Damage {
     /// Adds one place.
     pub fn add(&mut self, place: DamageAt) {
+        // Counts are exact for any number of places. Only the list of places is short.
         let count = self.counts.entry(place.kind).or_default();
         count.places += 1;
         count.bytes = count.bytes.saturating_add(place.bytes);
@@ -151,6 +152,7 @@ impl Damage {
             count.bytes = count.bytes.saturating_add(more.bytes);
         }
         let room = KEPT_PLACES.saturating_sub(self.first.len());
+        // In the order in which they were found, so that the list is the same in every run.
         self.first.extend(other.first.iter().take(room).cloned());
         self.losses.extend_from_slice(&other.losses);
     }

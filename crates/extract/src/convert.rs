@@ -179,12 +179,16 @@ pub fn convert_with_tags(
     sets: &[TagSet],
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Converted, ConvertError> {
+    // Hashed before anything is written: a file that cannot be read to its end is an error without
+    // a trace of an extract.
     let source = input.trace_source()?;
     let writer_options = WriterOptions {
         no_overwrite: options.no_overwrite,
         run_id: crate::run_id(&source.hash),
         no_empty: options.no_empty,
     };
+    // Created before the import, so that a target that cannot be written to is reported at once and
+    // not after minutes.
     let mut writer = Writer::create(target, writer_options)?;
     let import_options = import::Options {
         range: options.range,
@@ -196,6 +200,8 @@ pub fn convert_with_tags(
             .map(|described| described.descriptions().clone())
             .unwrap_or_default(),
     };
+    // Rows are written as they come. From here on a failure drops the writer, which removes
+    // everything.
     let mut imported = import::import(input.session(), &import_options, &mut writer, progress)
         .map_err(of_import)?;
     let kept = keep_symbol_files(input, &mut imported, &writer, progress)?;
@@ -206,18 +212,23 @@ pub fn convert_with_tags(
         .map(|part| part.name.as_str())
         .collect();
     imported.trace.file_name = names.join(";");
+    // Pictures and facts lie next to the trace and not in it, so that they are looked for by its
+    // name.
     write_screenshots(input, &mut imported, options.range, &mut writer)?;
     let facts = Facts::beside(input);
     imported.diagnostics.extend(facts.diagnostics);
     import::facts::write(facts.all, &mut writer)?;
+    // After all diagnostics are known; the row of the trace has their numbers.
     import::write_trace(&imported, &mut writer)?;
     // From here on, tables are read back from their files: names, hashes and derived tables need
     // complete tables, which do not fit into memory.
     let mut sealed = Sealed(writer.seal()?);
+    // Names before derived tables, since sums by method are sums by name.
     let naming = options
         .names
         .map(|from| name(&mut sealed, &mut writer, from, kept.as_deref()))
         .transpose()?;
+    // Hashes of code need the names, because two builds of one program have other addresses.
     let sealed = code_hash::write(sealed, &mut writer)?;
     let left_out = options
         .left_out
@@ -228,6 +239,7 @@ pub fn convert_with_tags(
         Detail::Summary => summarise(&sealed, sets, &left_out, &mut writer)?,
     }
     // Left out only now: derived tables were computed from these rows.
+    // The rows had to be there for the tables that are computed from them.
     for table in TABLES.iter().filter(|table| left_out.contains(table.name)) {
         writer.remove(table)?;
     }
@@ -240,6 +252,7 @@ pub fn convert_with_tags(
         .map(str::to_owned);
     manifest.labels = options.labels.cloned().unwrap_or_default();
     manifest.left_out = listed_in_manifest(left_out);
+    // The manifest is written last: a folder without one is no extract.
     let written = writer.finish(manifest)?;
     Ok(Converted {
         written,
@@ -267,6 +280,7 @@ fn keep_symbol_files(
     if input.symbol_files().next().is_none() {
         return Ok(None);
     }
+    // Symbol files lie in the extract, so that it can be named again on another machine.
     let folder = writer.symbols_dir()?;
     let events = imported.pass.events;
     // Progress stays at the end for the caller, which may still ask to stop.
@@ -285,6 +299,7 @@ fn derive_without(
     left_out: &Names,
     sink: &mut dyn Sink,
 ) -> Result<(), SinkError> {
+    // Tables that are left out are computed for no one; the sink drops their rows.
     derive::derive(source, sets, &mut Without { left_out, sink })?;
     if left_out.contains(StackHash::TABLE.name) {
         Ok(())
@@ -302,6 +317,7 @@ fn left_out(kept: &[KeptSymbol]) -> Option<etwkit_trace::table::Diagnostic> {
         severity: "warning".to_owned(),
         kind: "symbol_file_left_out".to_owned(),
         count: 1 + out.count() as i64,
+        // The first one as an example; a list of thousands would hide the count.
         position: Some(first.member.clone()),
         message: format!(
             "symbol files of the archive were not unpacked, the first one because: {reason}"
@@ -338,8 +354,11 @@ fn name(
     from: &NameFrom<'_>,
     kept: Option<&Path>,
 ) -> Result<Naming, ConvertError> {
+    // All rows of the tables of names are read and written again, as a name changes rows that
+    // others refer to.
     let (naming, renamed) = names::rename(sealed, &from.symbols(kept), from.on_symbols)?;
     if let Some(renamed) = renamed {
+        // Removed only when the new rows are known, so that a failed search changes nothing.
         NAMED.iter().try_for_each(|table| writer.remove(table))?;
         renamed.write(writer)?;
         *sealed = Sealed(writer.seal()?);
@@ -380,9 +399,12 @@ impl FoundNames {
         writer.set_derived(depends_on(&sets));
         let manifest = Manifest {
             native_names: Some(naming.counts()),
+            // Everything else about the extract stays as it was.
             ..extract.manifest().clone()
         };
         let written = writer.finish(manifest)?;
+        // The extract is replaced at once at the end. Questions that read the old one go on with
+        // its files.
         Ok((naming, Some(written)))
     }
 }
@@ -415,6 +437,7 @@ pub fn find_names(
     extract: &crate::Extract,
     from: &NameFrom<'_>,
 ) -> Result<FoundNames, ConvertError> {
+    // An archive would have to be written as a whole; the user is told to unpack it.
     if extract.is_archive() {
         return Err(StoreError::ReadOnlyArchive {
             path: extract.path().to_owned(),
@@ -465,6 +488,7 @@ fn summarise(
     writer: &mut Writer,
 ) -> Result<(), ConvertError> {
     let mut sink = SummarySink::new(writer);
+    // The sink keeps the stacks that sums refer to, while the rows go by.
     derive_without(sealed, sets, left_out, &mut sink)?;
     let kept = kept_with_stacks(left_out);
     let stacks = sink.finish(sealed, &kept)?;
@@ -474,6 +498,7 @@ fn summarise(
         rows.into_iter()
             .try_for_each(|rows| writer.write(table, rows))?;
     }
+    // Rows of events are gone in a summary, and with them the stacks that only they had.
     for table in topics::row_tables().chain([Stack::TABLE, Frame::TABLE]) {
         writer.remove(table)?;
     }
@@ -504,6 +529,8 @@ pub fn derive_with_tags(
 ) -> Result<Written, ConvertError> {
     let sealed = base(extract);
     let mut writer = crate::DerivedWriter::create(extract)?;
+    // Rows that were left out are missing, so that a table computed from them would be empty and
+    // wrong.
     derive_without(&sealed, sets, &left_out_of(extract), &mut writer)?;
     Ok(writer.finish(depends_on(sets))?)
 }
@@ -543,6 +570,7 @@ fn manifest_of(source: TraceSource, imported: &Imported, detail: Detail) -> Mani
 /// trace.
 #[must_use]
 pub fn default_target(trace: &Path) -> PathBuf {
+    // An ending in any case is cut; a trace without one keeps its name.
     let name = name_of(trace);
     let of_json = || {
         [".json7z", ".json"]
@@ -563,6 +591,7 @@ fn left_out_of(extract: &crate::reader::Extract) -> Names {
     extract
         .manifest()
         .left_out
+        // Tables that were omitted on purpose stay omitted when the others are computed again.
         .iter()
         .cloned()
         .chain(usual)

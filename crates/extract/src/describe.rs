@@ -165,12 +165,14 @@ impl Files {
         path: &Path,
         add: impl Fn(&mut Descriptions, &str) -> Result<usize, Wrong>,
     ) -> Result<(), DescribeError> {
+        // The smaller of both limits, so that many files cannot exceed the sum.
         let bytes = read(path, self.left.min(MAX_FILE))?;
         self.left -= bytes.len() as u64;
         // The length is hashed first. Otherwise two files would have the same hash as one file with
         // the bytes of both.
         self.hasher.update(&(bytes.len() as u64).to_le_bytes());
         self.hasher.update(&bytes);
+        // Files of Windows are UTF-16 as often as UTF-8.
         let text = text_of(&bytes).ok_or_else(|| DescribeError::NoText {
             path: path.to_owned(),
         })?;
@@ -195,11 +197,13 @@ fn formats(path: &Path) -> Result<Vec<PathBuf>, DescribeError> {
     for entry in fs::read_dir(path).map_err(failed)? {
         let file = entry.map_err(failed)?.path();
         let is_format = file
+            // The ending in any case, since the tools of Windows write it in capitals.
             .extension()
             .is_some_and(|ending| ending.eq_ignore_ascii_case("tmf"));
         if is_format && file.is_file() {
             files.push(file);
         }
+        // Counted while the folder is read; a folder may have any number of files.
         if files.len() > MAX_FILES {
             return Err(DescribeError::TooLarge {
                 path: path.to_owned(),

@@ -52,6 +52,7 @@ impl Facts {
     /// Reads the fact files of the parts of a trace. Files that cannot be read are reported and
     /// skipped.
     pub(crate) fn beside(input: &Input) -> Self {
+        // A set, since several names of one trace may lead to one file.
         let paths: BTreeSet<PathBuf> = input
             .parts()
             .iter()
@@ -66,6 +67,7 @@ impl Facts {
                     .extend(problem.map(|problem| unread(&path, &problem))),
             }
         }
+        // A limit over all files, as each may have the most.
         found.all.truncate(MAX_FACTS);
         found
     }
@@ -80,6 +82,7 @@ fn paths(path: &Path, trace: &str) -> Vec<PathBuf> {
     let file = name_of(path);
     let trace = file_name(trace).to_owned();
     let stem = |name: &str| without_ending(name).to_owned();
+    // Without its ending first: that is what the recorder writes.
     let names = [stem(&file), stem(&trace), file, trace];
     names
         .iter()
@@ -97,6 +100,7 @@ fn read(path: &Path) -> Result<Vec<MachineFact>, Option<String>> {
         .ok_or(None)?
         .map_err(|e| Some(e.to_string()))?;
     let mut bytes = Vec::new();
+    // One byte more than the limit shows a file that is too long.
     file.take(MAX_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(|e| Some(e.to_string()))?;
@@ -117,6 +121,7 @@ fn parse(bytes: &[u8]) -> Result<Vec<MachineFact>, String> {
         ));
     }
     let shared = document.source;
+    // Facts beyond the limit are dropped. They are written by a program and not by hand.
     let facts = document.facts.into_iter().take(MAX_FACTS);
     Ok(facts
         .filter_map(|fact| {
@@ -146,6 +151,7 @@ fn text(value: Value) -> Option<String> {
 }
 
 fn cut(text: &str, characters: usize) -> String {
+    // Characters and not bytes, so that no character is cut in two.
     text.trim().chars().take(characters).collect()
 }
 

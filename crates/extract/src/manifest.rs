@@ -143,6 +143,8 @@ impl Manifest {
     #[must_use]
     pub fn has_all_rows(&self) -> bool {
         let is_base = |name: &String| TABLES.iter().any(|table| table.name == name);
+        // A summary has no rows, and an extract without some tables lacks those that others are
+        // computed from.
         self.detail == Detail::Full && !self.left_out.iter().any(is_base)
     }
 
@@ -155,6 +157,7 @@ impl Manifest {
                 .iter()
                 .filter(|topic| topics.contains(&topic.topic.as_str()))
                 .peekable();
+            // The topics that are known decide; a topic that is not in the manifest says nothing.
             // A table without a topic may have data in any trace.
             known.peek().is_none() || known.any(|topic| topic.recorded)
         })
@@ -394,6 +397,7 @@ fn parse<T: for<'a> Deserialize<'a>>(
     // The rest of another major version may have any form, so only this part is parsed before the
     // version is checked.
     let head: Head =
+        // The error names the extract, since the manifest of one of many may be damaged.
         serde_json::from_slice(bytes).map_err(|e| damaged(format!("a manifest ({e})")))?;
     if head.format != format {
         return Err(damaged(format!(
@@ -402,6 +406,8 @@ fn parse<T: for<'a> Deserialize<'a>>(
         )));
     }
     let found = head.format_version;
+    // A newer one may mean something else by the same name, so that it is refused and not read as
+    // far as possible.
     if found.major > VERSION.major {
         let found = found.to_string();
         let supported = VERSION.to_string();
@@ -450,6 +456,7 @@ fn command(path: &Path, detail: &str, source: TraceSource) -> String {
     let name = |file: SourceFile| file.archive.unwrap_or(file.name);
     let mut names: Vec<String> = source.files.into_iter().map(name).collect();
     // Several members of one archive are one argument of the command.
+    // Members of one archive follow each other, so that neighbors are enough.
     names.dedup();
     if names.is_empty() {
         names.push("TRACE".to_owned());
@@ -462,6 +469,7 @@ fn command(path: &Path, detail: &str, source: TraceSource) -> String {
     // Lines are copied into shells, where other characters could have a special meaning.
     let is_plain = |c: char| c.is_alphanumeric() || " ._-".contains(c);
     for name in &mut names {
+        // A name that begins with a dash would be taken for an option.
         if name.starts_with('-') || !name.chars().all(is_plain) {
             *name = "TRACE".to_owned();
         }
@@ -493,6 +501,7 @@ fn check_names(
             && text.len() <= 64
             && text.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric())
     };
+    // The first wrong name is enough: the file is damaged or made to do harm.
     match tables.keys().find(|table| !is_word(table)) {
         None => Ok(()),
         Some(table) => Err(StoreError::Manifest {

@@ -68,6 +68,7 @@ pub fn open_files(path: &Path, wanted: Wanted, options: &Options) -> Result<Open
         size,
         file,
     } = OpenedFile::open(path)?;
+    // By its first bytes. What is not an archive counts as a plain file.
     match sniff(&file) {
         kind @ (Kind::Packed(_) | Kind::Other(_)) => Err(Error::OtherArchive {
             name,
@@ -87,6 +88,7 @@ pub fn open_files(path: &Path, wanted: Wanted, options: &Options) -> Result<Open
                 name,
                 wanted,
             };
+            // A spool of its own: these files do not count against those of the trace.
             let members = archive::unpack(kind, archive, &mut Spool::new(options))?.members;
             let opened = |member: archive::Member| OpenedFile {
                 path: member.path,
@@ -134,6 +136,7 @@ pub fn files_hash<'f>(files: impl IntoIterator<Item = &'f OpenedFile>) -> Result
             .file
             .try_clone()
             .map_err(|source| failed(file, source))?;
+        // Copies of the handle, because hashing moves the position.
         sources.push(Source::new(clone, file.size, false));
         all.push(file);
     }

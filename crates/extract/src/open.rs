@@ -112,6 +112,7 @@ pub fn open(paths: &[PathBuf], options: &Options) -> Result<Input> {
         return Err(Error::NoInput);
     }
     refuse_doubles(paths)?;
+    // One spool for all inputs: limits count over all of them.
     let mut spool = Spool::new(options);
     let mut opened = Vec::new();
     let mut symbols = Vec::new();
@@ -126,6 +127,7 @@ pub fn open(paths: &[PathBuf], options: &Options) -> Result<Input> {
         )?);
     }
     // Each member is tried by itself only if they are no session together: that reads all of them.
+    // Tried as a whole first, which reads only heads.
     let (mut session, left_out) = match session_of(&opened) {
         Ok(session) => (session, Vec::new()),
         Err(error) => {
@@ -140,6 +142,7 @@ pub fn open(paths: &[PathBuf], options: &Options) -> Result<Input> {
         session.add_damage(place);
     }
     refuse_several_recordings(&session, &opened)?;
+    // Flaws of packed files are damage behind the last event, as nothing shows where it was.
     for (file, flaw) in flaws {
         let offset = opened.get(file).map_or(0, |(part, _)| part.size);
         session.add_damage(damage_of(flaw, file, offset));
@@ -155,6 +158,7 @@ pub fn open(paths: &[PathBuf], options: &Options) -> Result<Input> {
 
 /// The session of all files.
 fn session_of(opened: &[(Part, Source)]) -> Result<Session> {
+    // An empty file is reported by its name; the reader could only say that something is short.
     if let Some((part, _)) = opened.iter().find(|(part, _)| part.size == 0) {
         return Err(Error::Empty { name: part.label() });
     }
@@ -169,6 +173,7 @@ fn leave_out_members(
     flaws: &mut Vec<(usize, Flaw)>,
 ) -> Vec<DamageAt> {
     let is_readable = |(part, source): &(Part, Source)| {
+        // A file that was named is never left out: the user asked for it.
         part.archive.is_none() || (part.size > 0 && Session::open(vec![boxed(source)]).is_ok())
     };
     let readable: Vec<bool> = opened.iter().map(is_readable).collect();
@@ -183,6 +188,7 @@ fn leave_out_members(
     let mut places = Vec::new();
     for ((part, source), readable) in std::mem::take(opened).into_iter().zip(readable) {
         if readable || !with_traces.contains(&part.path) {
+            // The places of the others move, and flaws are found by them.
             places.push(Some(kept.len()));
             kept.push((part, source));
         } else {
@@ -202,6 +208,8 @@ fn leave_out_members(
             .iter()
             .position(|(part, _)| part.path == left.path)
             // Members are left out only of archives that have others, so one is always found.
+            // The first file of the archive carries the damage, since the member itself is not a
+            // part of the session.
             .unwrap_or_default(),
         offset: 0,
         bytes: left.size,
@@ -236,6 +244,7 @@ fn blame(error: etwkit_etl::Error, opened: &[(Part, Source)]) -> Error {
         etwkit_etl::Error::NotOneSession { index, .. } => opened.get(index.saturating_sub(1)),
         _ => opened
             .iter()
+            // Costs another look at each head, and only when there is an error to explain.
             .find(|(_, source)| Session::open(vec![boxed(source)]).is_err()),
     };
     let name = culprit
@@ -251,6 +260,7 @@ fn blame(error: etwkit_etl::Error, opened: &[(Part, Source)]) -> Error {
 /// reports say it (`info`).
 fn refuse_several_recordings(session: &Session, opened: &[(Part, Source)]) -> Result<()> {
     let mut archives: BTreeMap<(&Path, &str), Vec<(&Part, &TraceHeader)>> = BTreeMap::new();
+    // By path and name: an archive within another one has the name of its own.
     for ((part, _), file) in opened.iter().zip(session.files()) {
         if let Some(archive) = &part.archive {
             let members = archives
@@ -261,6 +271,7 @@ fn refuse_several_recordings(session: &Session, opened: &[(Part, Source)]) -> Re
     }
     for ((_, archive), members) in archives {
         let headers: Vec<&TraceHeader> = members.iter().map(|(_, header)| *header).collect();
+        // One answer about two recordings would mix their times and processes.
         if !were_recorded_together(&headers) {
             return Err(Error::SeveralRecordings {
                 archive: archive.to_owned(),
@@ -275,6 +286,7 @@ fn refuse_doubles(paths: &[PathBuf]) -> Result<()> {
     let mut seen = BTreeSet::new();
     for path in paths {
         // A path that cannot be resolved is reported when it is opened.
+        // By the resolved path, so that a link and its target are one file.
         if let Ok(resolved) = path.canonicalize()
             && !seen.insert(resolved)
         {
@@ -303,6 +315,8 @@ fn open_one(
     };
     match sniff(&file) {
         Kind::Trace => {
+            // A mapped file on a network that vanishes would end the program, so that it is read
+            // instead.
             let mmap = options.mmap && !is_remote(&file, path);
             opened.push((part(name, size, None), Source::new(file, size, mmap)));
             Ok(Vec::new())
@@ -316,6 +330,7 @@ fn open_one(
                 own_name: name.clone(),
                 wanted: Wanted::TRACES,
             };
+            // By its content and not by its name, because files are renamed.
             let found = archive::unpack(kind, archive, spool)?;
             for member in found.members {
                 flaws.extend(member.flaw.map(|flaw| (opened.len(), flaw)));
@@ -370,11 +385,13 @@ fn count_traces(dir: &Path) -> usize {
 /// What the file is, by its first bytes. What cannot be read counts as a trace, whose reader reports it.
 pub(crate) fn sniff(file: &File) -> Kind {
     use std::io::Read;
+    // No more than the longest mark of a kind.
     let mut head = Vec::with_capacity(MAGIC_LEN);
     let mut reader = file;
     let read = reader
         .seek(SeekFrom::Start(0))
         .and_then(|_| reader.take(MAGIC_LEN as u64).read_to_end(&mut head))
+        // Rewound for whoever reads it next.
         .and_then(|_| reader.seek(SeekFrom::Start(0)));
     if read.is_ok() {
         Kind::of(&head)

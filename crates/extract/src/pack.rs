@@ -24,6 +24,7 @@ impl Extract {
     /// # Errors
     /// If a file cannot be read or written, or another kind of file exists at `zip`.
     pub fn pack(&self, zip: &Path) -> StoreResult<()> {
+        // Refused before the work and again after it.
         refuse_foreign(zip)?;
         let partial = Partial::create(zip)?;
         let file = partial.content().join("packed.zip");
@@ -38,9 +39,12 @@ impl Extract {
     }
 
     fn pack_into(&self, file: &Path, target: &Path) -> Result<(), Failed> {
+        // Members lie in a folder, so that unpacking does not spill files.
         let name = name_of(target);
         let folder = name.strip_suffix(".zip").unwrap_or(&name);
         let mut zip = ZipWriter::new(BufWriter::new(File::create_new(file)?));
+        // The order of a folder differs between systems. The manifest is first and the others have
+        // the order of the extract.
         let (first, rest): (Vec<_>, Vec<_>) = self
             .place()
             .names(self.path())?
@@ -54,7 +58,9 @@ impl Extract {
             let options = SimpleFileOptions::default()
                 .compression_method(CompressionMethod::Stored)
                 .last_modified_time(DateTime::default())
+                // Without these the time of packing would be in the file.
                 .unix_permissions(0o644)
+                // The 64-bit form only where it is needed: old programs cannot read it.
                 .large_file(range.length >= LARGE);
             zip.start_file(format!("{folder}/{name}"), options)
                 .map_err(io::Error::from)?;
@@ -108,6 +114,7 @@ impl Packing {
     /// Folder to write the extract to.
     #[must_use]
     pub fn folder(&self) -> PathBuf {
+        // Written as a folder of the same name, so that packing it is the last step.
         self.partial.content().join(stem_of(&self.zip))
     }
 

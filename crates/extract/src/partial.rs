@@ -50,8 +50,10 @@ impl Partial {
                 path: parent.to_owned(),
             });
         }
+        // Folders that dead processes left are removed by the next writer, since nobody else would.
         sweep(parent);
         let failed = StoreError::io("create a folder in", parent);
+        // Next to the target, because a rename works only within one file system.
         let (folder, lock) = locked_folder(parent, name).map_err(failed)?;
         let partial = Self {
             target: target.to_owned(),
@@ -93,6 +95,7 @@ impl Partial {
     pub(crate) fn publish_file(self, file: &Path) -> StoreResult<()> {
         sync(&self.content)?;
         fs::rename(file, &self.target)
+            // A file is replaced in one step by the rename itself.
             .map_err(StoreError::io("put the finished file at", &self.target))?;
         let parent = parent_of(&self.target);
         sync_folder(parent).map_err(StoreError::io("write", parent))
@@ -115,13 +118,17 @@ impl Partial {
         loop {
             // A free name is taken at once. This fails if an extract exists there already, and also
             // for reasons that no exchange would cure, hence the check of the target.
+            // The common case: nothing is there.
             let Err(error) = rename_new(&self.content, &self.target) else {
                 return Ok(());
             };
             attempt += 1;
+            // The target vanished or cannot be looked at, so that another attempt would fail as
+            // well.
             if attempt > ATTEMPTS || self.target.symlink_metadata().is_err() {
                 return Err(error);
             }
+            // Exchanging keeps a target at the path at every moment.
             if exchange(&self.content, &self.target).is_ok() {
                 return Ok(());
             }
@@ -130,6 +137,7 @@ impl Partial {
             let away = self.folder.join(format!("replaced-{attempt}"));
             match fs::rename(&self.target, &away) {
                 Ok(()) => *moved = Some(away),
+                // Another process has moved it away in the meantime.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
@@ -143,6 +151,7 @@ type Exchange = fn(&Path, &Path) -> io::Result<()>;
 impl Drop for Partial {
     fn drop(&mut self) {
         // Files that cannot be removed now are removed by the next writer, once the lock is gone.
+        // An error here has nobody to tell; the folder is found by its name later.
         let _ = remove(&self.folder);
         let _ = self.lock.unlock();
     }
@@ -157,6 +166,7 @@ fn locked_folder(parent: &Path, name: &OsStr) -> io::Result<(PathBuf, File)> {
         let made = tempfile::Builder::new()
             .prefix(&prefix)
             .suffix(SUFFIX)
+            // A random part, as several processes may write the same target.
             .rand_bytes(8)
             .tempdir_in(parent)?;
         let folder = made.keep();
@@ -186,6 +196,8 @@ fn sweep(parent: &Path) {
     for entry in entries.flatten() {
         let name = entry.file_name();
         let name = name.as_encoded_bytes();
+        // Only names of this form were made by this program. Everything else in the folder belongs
+        // to somebody else.
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if !is_folder || !name.starts_with(b".") || !name.ends_with(SUFFIX.as_bytes()) {
             continue;
@@ -197,6 +209,8 @@ fn sweep(parent: &Path) {
         if lock.symlink_metadata().is_ok_and(|found| !found.is_file()) {
             continue;
         }
+        // A lock that can be taken belongs to a process that has ended. A killed process loses its
+        // locks.
         match OpenOptions::new().write(true).open(lock) {
             Ok(lock) if lock.try_lock().is_ok() => {
                 let _ = remove(&folder);
@@ -224,6 +238,7 @@ fn remove(folder: &Path) -> io::Result<()> {
             fs::remove_file(entry.path())?;
         }
     }
+    // Last: without its lock file the folder would look as if it had just been created.
     fs::remove_file(folder.join(LOCK))?;
     fs::remove_dir(folder)
 }
@@ -249,6 +264,7 @@ fn sync_file_system(folder: &Path) -> io::Result<bool> {
     match rustix::fs::syncfs(&folder_file) {
         Ok(()) => Ok(true),
         // Sandboxes may know the call and not allow it.
+        // A sandbox is no error: one file after the other works everywhere.
         Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => Ok(false),
         Err(error) => Err(error.into()),
     }
@@ -266,6 +282,7 @@ fn sync_tree(folder: &Path) -> StoreResult<()> {
         let entry = entry.map_err(StoreError::io("read", folder))?;
         let path = entry.path();
         if path.is_dir() {
+            // Depth is bounded by what this program has written there.
             sync_tree(&path)?;
         } else {
             // Windows flushes a file only through a handle that may write, so it is not opened for
@@ -277,6 +294,7 @@ fn sync_tree(folder: &Path) -> StoreResult<()> {
             synced.map_err(StoreError::io("write", &path))?;
         }
     }
+    // The folder after its files, since it names them.
     sync_folder(folder).map_err(StoreError::io("write", folder))
 }
 

@@ -55,6 +55,7 @@ impl Spool {
         let member = packed.member.to_owned();
         let bytes = packed.size;
         let ratio = self.limits.ratio;
+        // Counted before the sizes: millions of empty members are an attack as well.
         self.count(packed.archive)?;
         // A ratio alone is no sign of malice: a few bytes pack very well, hence the minimum size
         // for the check.
@@ -68,7 +69,10 @@ impl Spool {
                 ratio,
             });
         }
+        // By the size that the archive claims, before a byte is unpacked.
         self.fits(packed)?;
+        // Checked once, although other programs may fill the disk later: the message is better than
+        // that of a write that fails.
         if let Some(free) = free_bytes(&self.dir).filter(|free| *free < bytes) {
             return Err(Error::NoSpace {
                 dir: self.dir.clone(),
@@ -85,6 +89,7 @@ impl Spool {
 
     /// Counts one more member.
     fn count(&mut self, archive: &str) -> Result<()> {
+        // Refused members count as well, as each of them costs time.
         self.members += 1;
         if self.members <= self.limits.members {
             return Ok(());
@@ -116,6 +121,7 @@ impl Spool {
     }
 
     fn temporary(&self) -> Result<File> {
+        // A temporary file without a name, which the system removes even if the program is killed.
         tempfile::tempfile_in(&self.dir).map_err(|source| Error::Spool {
             dir: self.dir.clone(),
             source,
@@ -166,6 +172,7 @@ impl Spool {
                 Ok(0) if done == packed.size => return Ok(()),
                 Ok(0) => return Err(damaged(packed, done, io::ErrorKind::UnexpectedEof.into())),
                 Ok(len) => len,
+                // A signal is no damage.
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
                 Err(e) => return Err(damaged(packed, done, e)),
             };
@@ -204,6 +211,7 @@ impl Growing<'_> {
         } = self.spool.limits;
         let len = bytes.len() as u64;
         let size = self.size + bytes.len() as u64;
+        // The ratio is checked while it grows: the size is known only at the end.
         if size > ratio_from_bytes && size / self.packed.max(1) > ratio {
             return Err(Error::Bomb {
                 archive: self.archive.to_owned(),
@@ -214,6 +222,7 @@ impl Growing<'_> {
                 ratio,
             });
         }
+        // Nothing is written beyond the limit, so that the disk is never filled by an archive.
         let Some(left) = self.spool.left.checked_sub(len) else {
             return Err(Error::TooLarge {
                 archive: self.archive.to_owned(),

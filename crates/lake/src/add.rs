@@ -45,9 +45,13 @@ impl Lake {
         let mut added = Added::default();
         let log = self.run_log()?;
         let chosen = self.choose(&log, extracts, &mut added)?;
+        // Nothing is written for runs that are known. Adding a folder again every night then costs
+        // one look at the table of runs.
         if chosen.is_empty() {
             return Ok(added);
         }
+        // Rows first and runs last: as long as the table of runs does not name an attempt, its rows
+        // do not count, and an interruption leaves nothing that is half there.
         for table in layout::tables() {
             self.write_table(table, &chosen)?;
         }
@@ -64,6 +68,8 @@ impl Lake {
         added: &mut Added,
     ) -> Result<Vec<Chosen<'e>>> {
         // A number of this attempt: rows of one that was interrupted belong to no run.
+        // One number for all extracts of this call, so that a compaction can tell rows of an
+        // attempt from those of a run.
         let generation = unique::generation();
         let all: Vec<Chosen<'e>> = extracts
             .iter()
@@ -78,6 +84,8 @@ impl Lake {
         for one in all {
             let id = one.run.run_id();
             let known = chosen.get(&id).map(|other| &other.run);
+            // The other extract of this call is the one to beat, before the run in the lake: two
+            // extracts of one trace may be added at once.
             if verdict::of(&one.run, known.or_else(|| live.get(&id)))? == Verdict::Known {
                 added.known.push(one.run.name().to_owned());
             } else if let Some(worse) = chosen.insert(id, one) {
@@ -95,7 +103,10 @@ impl Lake {
     /// Writes and commits the rows of a table. They do not count before the runs are committed.
     fn write_table(&self, table: &'static Table, chosen: &[Chosen<'_>]) -> Result<()> {
         let schema = layout::schema(table);
+        // By month, because files lie in folders of one month each: questions about some nights
+        // read few of them.
         let mut parts: BTreeMap<&str, Vec<&Chosen<'_>>> = BTreeMap::new();
+        // A file without rows would be opened by each question for nothing.
         for one in chosen.iter().filter(|one| one.run.rows(table.name) > 0) {
             parts.entry(one.run.part()).or_default().push(one);
         }
@@ -112,6 +123,7 @@ impl Lake {
             }
             written.extend(writer.finish()?);
         }
+        // Tables that no run has rows of are not created.
         if written.is_empty() {
             return Ok(());
         }
@@ -122,9 +134,12 @@ impl Lake {
     pub(crate) fn commit_runs(&self, mut log: Log, runs: &[Run], added: &mut Added) -> Result<()> {
         let ids: BTreeSet<i64> = runs.iter().map(Run::run_id).collect();
         let done = retried(&self.store, &mut log, |log| {
+            // The log is read again in each attempt, since another writer may have been faster.
             // Another writer may have added the same runs in the meantime: theirs count, and the rows
             // that were written here belong to no run.
             let live = self.live_of(log, &ids)?;
+            // A compaction has already dropped the rows of this attempt. Committing the run would
+            // name rows that do not exist.
             if runs.iter().any(|run| log.has_left_out(run.generation())) {
                 return Err(Error::Late);
             }
@@ -140,11 +155,14 @@ impl Lake {
                     }
                 }
             }
+            // The commit takes the place of the runs that it replaces, so that no reader sees a
+            // trace twice or not at all.
             if !kept.is_empty() && !self.try_commit(log, &kept, &replaced)? {
                 return Ok(None);
             }
             added.known.extend(known);
             for run in &kept {
+                // Told apart by what was there before the commit: afterwards all of them are.
                 let names = if live.contains_key(&run.run_id()) {
                     &mut added.replaced
                 } else {
@@ -161,6 +179,7 @@ impl Lake {
     fn try_commit(&self, log: &mut Log, runs: &[Run], replaced: &BTreeSet<Key>) -> Result<bool> {
         let schema = run::schema()?;
         let mut lines = columns(log, RUN, &schema)?;
+        // Files cannot be changed. Those with a run that is replaced are written again without it.
         let rest = without(&self.store, log, replaced)?;
         let mut written = rest.written;
         lines.extend(rest.lines);
@@ -169,6 +188,8 @@ impl Lake {
         written.extend(new);
         let is_done = log.commit(&self.store, "MERGE", lines)?;
         if !is_done {
+            // The files of an attempt that lost are not named by any commit. They would only take
+            // space.
             self.discard(RUN, &written);
         }
         Ok(is_done)
@@ -192,6 +213,7 @@ impl Lake {
     /// [`Lake::vacuum`].
     pub(crate) fn discard(&self, table: &str, written: &[Written]) {
         for file in written {
+            // An error here is none of the commit's: vacuum finds the file later.
             let _ = self.store.delete(&format!("{table}/{}", file.name));
         }
     }
@@ -204,6 +226,7 @@ pub(crate) fn with_keys(
     (run_id, generation): Key,
     rows: &RecordBatch,
 ) -> Result<RecordBatch> {
+    // The keys are columns of each row and not of the file, since a file has rows of many runs.
     let count = rows.num_rows();
     let key = |value: i64| -> ArrayRef { Arc::new(Int64Array::from_value(value, count)) };
     layout::filled(table.name, schema, count, |name| {

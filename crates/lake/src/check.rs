@@ -64,6 +64,8 @@ impl Lake {
             runs: runs.len(),
             ..Checked::default()
         };
+        // Rows of another version are right for what it computed; a question that compares runs has
+        // to know it.
         let is_other = |run: &&Run| {
             let version = run.derived().map(|derived| derived.derived_version);
             version != Some(DERIVED_VERSION)
@@ -73,6 +75,8 @@ impl Lake {
         let tables = self.tables()?;
         for run in &runs {
             for (table, rows) in run.tables() {
+                // The table may have been deleted by hand. Without this every run would report it
+                // once for each file.
                 if tables.iter().all(|known| known != table) {
                     let what = format!(
                         "rows of the run {}: expected {rows}, but the table is missing",
@@ -94,6 +98,7 @@ impl Lake {
             checked.wrong(table, damage.to_owned());
         }
         let mut counts: BTreeMap<Key, u64> = BTreeMap::new();
+        // Only live files are checked; others belong to no table and are left to vacuum.
         for file in log.live() {
             checked.files += 1;
             for (key, rows) in self.check_file(table, file, checked)? {
@@ -102,7 +107,9 @@ impl Lake {
         }
         checked.tables += 1;
         for run in runs {
+            // Taken out, so that what remains afterwards are rows of no run.
             let found = counts.remove(&run.key()).unwrap_or(0);
+            // Each run has one row in the table of runs, whatever its manifest says.
             let expected = if table == RUN { 1 } else { run.rows(table) };
             checked.rows += found;
             if found != expected {
@@ -111,6 +118,8 @@ impl Lake {
                 checked.wrong(table, what);
             }
         }
+        // Rows of no run are no damage: they come from attempts that were interrupted, and
+        // compaction drops them.
         let dead: u64 = counts.values().sum();
         if table == RUN && dead > 0 {
             checked.wrong(table, format!("runs with more than one row: {dead}"));
@@ -128,6 +137,8 @@ impl Lake {
     ) -> Result<BTreeMap<Key, u64>> {
         let name = format!("{table}/{}", file.name);
         let (expected, found) = (file.size, self.store.size(&name)?);
+        // A file of another size is not opened, since the decoder would fail with a message that
+        // says less.
         if found != Some(expected) {
             let found = found.map_or_else(
                 || "it is missing".to_owned(),
@@ -147,6 +158,7 @@ impl Lake {
             }
         };
         let rows: u64 = keys.counts.values().sum();
+        // Both counts have to agree: the one of the commit, and the one of the file itself.
         if rows != keys.rows || file.rows.is_some_and(|expected| expected != rows) {
             let expected = file.rows.unwrap_or(keys.rows);
             checked.wrong(

@@ -49,6 +49,8 @@ impl Lake {
     /// # Errors
     /// A file of rows or a commit cannot be read or written.
     pub fn compact(&self, older_than: Duration) -> Result<Compacted> {
+        // All logs are read before the table of runs, because a run that is committed in between
+        // must not lose its rows.
         let mut logs = Vec::new();
         for table in self.tables()? {
             logs.push((Log::load(&self.store, &table)?, table));
@@ -61,10 +63,14 @@ impl Lake {
         let is_old = |generation| was_older(now, time_of(generation), older_than);
         let mut done = Compacted::default();
         for (mut log, table) in logs {
+            // Rows of the table of runs are the runs, so none of them belongs to no run.
             let is_run = table == RUN;
+            // Young rows may belong to an attempt that goes on. Their age comes from their number,
+            // which has the time in it.
             let keeps = |key: Key| is_run || live.contains(&key) || !is_old(key.1);
             self.compact_table((&table, &mut log), &keeps, &mut left_out, &mut done)?;
-            // The files are committed, and the next commits try again.
+            // Also without a merge: a checkpoint shortens the log that every question reads. The files are
+            // committed, and the next commits try again.
             if let Err(error) = log.save(&self.store) {
                 done.without_checkpoint.push(error);
             }
@@ -79,17 +85,22 @@ impl Lake {
         left_out: &mut LeftOut,
         done: &mut Compacted,
     ) -> Result<()> {
+        // A copy, since the log is changed while its files are looked through.
         let before = log.clone();
         let files = before.live();
         let mut parts: BTreeMap<&str, Vec<Looked<'_>>> = BTreeMap::new();
         for file in files {
             let looked = self.look(table, file, keeps)?;
             // Files that another program wrote may have any order: they stay as they are.
+            // Large files stay as they are. Writing them again would cost more than opening one
+            // file less saves.
             if looked.keys.is_sorted && (file.size < LARGE || looked.dead > 0) {
                 let part = file.part.as_deref().unwrap_or(NO_PART);
                 parts.entry(part).or_default().push(looked);
             }
         }
+        // Named before they are dropped. Otherwise an attempt that is still running could commit a
+        // run whose rows are gone.
         let keys = parts.values().flatten();
         let keys = keys.flat_map(|looked| looked.keys.counts.keys().copied());
         let dead: BTreeSet<Key> = keys.filter(|key| !keeps(*key)).collect();
@@ -102,12 +113,16 @@ impl Lake {
         for (part, looked) in parts {
             for group in looked.chunks(AT_ONCE) {
                 let dead: u64 = group.iter().map(|looked| looked.dead).sum();
+                // A file alone is written again only to get rid of rows.
                 if group.len() < 2 && dead == 0 {
                     continue;
                 }
                 let files: Vec<&File> = group.iter().map(|looked| looked.file).collect();
+                // Written completely before the commit, which exchanges all of them at once.
                 let written = merged(&self.store, (table, part), &files, keeps)?;
                 old.extend(files.iter().map(|file| file.name.clone()));
+                // The old files stay on the disk, for questions that are reading them, until
+                // vacuum.
                 lines.extend(files.into_iter().map(|file| Line::of_removed(file, false)));
                 lines.extend(written.iter().map(|file| Line::of_added(file, false)));
                 all.extend(written);
@@ -151,6 +166,8 @@ impl Lake {
         (old, new): (&BTreeSet<String>, &[Written]),
     ) -> Result<bool> {
         let is_done = retried(&self.store, log, |log| {
+            // Another compaction or a replaced run was faster. Its commit holds, and this work is
+            // thrown away.
             if old.iter().any(|name| !log.has(name)) {
                 return Ok(Some(false));
             }

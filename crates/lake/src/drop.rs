@@ -17,9 +17,13 @@ impl Lake {
     pub fn drop_runs(&self, runs: &[Run]) -> Result<usize> {
         let dropped: BTreeSet<Key> = runs.iter().map(Run::key).collect();
         let mut log = self.run_log()?;
+        // Repeated with what others have committed in the meantime. Runs that they have dropped are
+        // not there any more.
         let there = retried(&self.store, &mut log, |log| {
             let rest = without(&self.store, log, &dropped)?;
             let there = rest.found.len();
+            // No commit without a run: the log would grow with each question for a run that does
+            // not exist.
             if there == 0 || log.commit(&self.store, "DELETE", rest.lines)? {
                 return Ok(Some(there));
             }
@@ -51,6 +55,8 @@ pub(crate) fn without(store: &Store, log: &Log, dropped: &BTreeSet<Key>) -> Resu
         let path = store.file(RUN, &file.name);
         let mut keys = Keys::read(&path)?.counts;
         keys.retain(|key, _| dropped.contains(key));
+        // Files without such a run stay as they are, so that dropping one of thousands writes one
+        // file.
         if keys.is_empty() {
             continue;
         }
@@ -60,6 +66,7 @@ pub(crate) fn without(store: &Store, log: &Log, dropped: &BTreeSet<Key>) -> Resu
         let mut writer = Writer::new(store, RUN, part, rows.schema());
         for batch in rows {
             let batch = batch?;
+            // Rows of one run are neighbors, and slices cost nothing.
             for span in spans(&path, &batch)? {
                 if !dropped.contains(&span.key) {
                     writer.write(&batch.slice(span.from, span.rows))?;

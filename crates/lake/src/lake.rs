@@ -38,6 +38,7 @@ impl Lake {
             return Err(taken(path, "a file"));
         }
         fs::create_dir_all(path).map_err(io("create"))?;
+        // Hidden files count as well: a lake must not mix with what somebody else keeps there.
         let mut entries = fs::read_dir(path).map_err(io("read"))?;
         if entries.next().is_some() {
             return Err(taken(path, "a folder with other files"));
@@ -48,6 +49,8 @@ impl Lake {
         let mut log = Log::load(&lake.store, RUN)?;
         let schema = layout::delta_schema(run::schema()?.as_ref())?;
         let created = Line::created(&unique::name(), schema);
+        // Somebody else may have made a lake there since the look at the folder. The commit
+        // decides.
         if log.commit(&lake.store, "CREATE TABLE", created.into())? {
             Ok(lake)
         } else {
@@ -91,6 +94,8 @@ impl Lake {
     /// The keys of the rows that count after the last commit of the table `run` that was read.
     pub(crate) fn keys_of(&self, run_log: &Log) -> Result<BTreeSet<Key>> {
         let mut all = BTreeSet::new();
+        // The keys come from the files themselves, as the log only has the smallest and the largest
+        // number.
         for file in run_log.live() {
             let path = self.store.file(RUN, &file.name);
             all.extend(Keys::read(&path)?.counts.into_keys());
@@ -101,6 +106,7 @@ impl Lake {
     /// The names of its tables, `run` among them.
     pub(crate) fn tables(&self) -> Result<Vec<String>> {
         let mut all = self.store.folders()?;
+        // Folders without a log are not tables, such as those that a user put there.
         all.retain(|table| self.store.path(&format!("{table}/{FOLDER}")).is_dir());
         Ok(all)
     }

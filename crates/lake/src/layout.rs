@@ -45,6 +45,8 @@ pub(crate) fn schema(table: &Table) -> SchemaRef {
     let own = table
         .columns
         .iter()
+        // Every column may be missing in a run: extracts of older versions lack those that came
+        // later.
         .map(|column| Field::new(column.name, column.kind.data_type(), true));
     Arc::new(Schema::new(keys.into_iter().chain(own).collect::<Vec<_>>()))
 }
@@ -59,6 +61,7 @@ pub(crate) fn filled(
 ) -> Result<RecordBatch> {
     let columns = schema.fields().iter().map(|field| {
         let found = find(field.name());
+        // A column that is missing has no values, in the type that the table has.
         found.unwrap_or_else(|| new_null_array(field.data_type(), rows))
     });
     RecordBatch::try_new(schema.clone(), columns.collect()).map_err(|source| Error::Rows {
@@ -70,6 +73,7 @@ pub(crate) fn filled(
 /// The part of a trace by the text of its start, as `2024-05-01T10:00:00Z`.
 pub(crate) fn part_of(start_utc: &str) -> &str {
     start_utc
+        // The date is a text of a trace. Only digits and dashes may become the name of a folder.
         .get(..7)
         .filter(|month| is_digits_and(month, &[4]))
         .unwrap_or(NO_PART)
@@ -104,6 +108,7 @@ pub(crate) fn properties() -> WriterProperties {
     WriterProperties::builder()
         .set_created_by(concat!("etwkit version ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        // Statistics of each page let a reader skip the runs that a question is not about.
         .set_statistics_enabled(EnabledStatistics::Page)
         .build()
 }
@@ -143,6 +148,7 @@ fn delta_type(kind: &DataType) -> Result<Value> {
 }
 
 fn delta_map(entries: &Field) -> Result<Value> {
+    // A type without a name in Delta would make the table unreadable for others.
     let DataType::Struct(fields) = entries.data_type() else {
         return Err(no_type(entries.data_type()));
     };
@@ -182,8 +188,10 @@ pub(crate) fn widened(table: &str, known: &str, schema: &Schema) -> Result<Optio
         let wanted = delta_field(field)?;
         let of_lake = fields
             .iter()
+            // By name: other programs may have added columns of their own or changed their order.
             .find(|known| known.get("name") == wanted.get("name"));
         match of_lake {
+            // The type must be the same. Delta has no conversion when a file is read.
             Some(known) if known.get("type") == wanted.get("type") => {}
             Some(_) => {
                 let kind = field.data_type();

@@ -42,11 +42,14 @@ impl LeftOut {
         let new: BTreeSet<i64> = attempts
             .filter(|generation| !self.named.contains(generation))
             .collect();
+        // Named already by an earlier table. What was live then is live now, unless somebody
+        // committed it.
         if new.is_empty() {
             return Ok(self.live.is_disjoint(dead));
         }
         let live = retried(&lake.store, &mut self.run_log, |log| {
             let live = lake.keys_of(log)?;
+            // If one of them is live by now nothing is named, and the rows stay.
             if !live.is_disjoint(dead) || log.leave_out(&lake.store, &new)? {
                 return Ok(Some(live));
             }

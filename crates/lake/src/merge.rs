@@ -33,6 +33,7 @@ impl Source {
 
     /// Returns the run of the next rows; `None` at the end.
     fn next_run(&mut self) -> Result<Option<i64>> {
+        // A batch may be empty, and then the next one is looked at.
         while self.spans.is_empty() {
             let Some(batch) = self.rows.next().transpose()? else {
                 return Ok(None);
@@ -47,6 +48,7 @@ impl Source {
     fn take(&mut self) -> Option<(Key, RecordBatch)> {
         let span = self.spans.pop_front()?;
         let batch = self.batch.as_ref()?;
+        // Slices share the memory of the batch.
         Some((span.key, batch.slice(span.from, span.rows)))
     }
 }
@@ -65,6 +67,8 @@ pub(crate) fn merged(
     }
     let schema = all_columns(sources.iter().map(|source| source.rows.schema()));
     let mut writer = Writer::new(store, table, part, schema.clone());
+    // A merge by run: each source is sorted, so that the lowest next run is the next in the output,
+    // and no file is held in memory.
     while let Some(source) = lowest(&mut sources)? {
         if let Some((key, rows)) = source.take()
             && keeps(key)
@@ -80,6 +84,7 @@ fn all_columns(schemas: impl Iterator<Item = SchemaRef>) -> SchemaRef {
     let mut fields: Vec<FieldRef> = Vec::new();
     for schema in schemas {
         for field in schema.fields() {
+            // By name, since the order of columns differs between versions.
             if fields.iter().all(|known| known.name() != field.name()) {
                 fields.push(field.clone());
             }
@@ -106,6 +111,7 @@ fn conformed(table: &str, schema: &SchemaRef, rows: &RecordBatch) -> Result<Reco
     if rows.schema_ref() == schema {
         return Ok(rows.clone());
     }
+    // Without this the writer would refuse rows that lack a column of the others.
     layout::filled(table, schema, rows.num_rows(), |name| {
         rows.column_by_name(name).cloned()
     })

@@ -42,9 +42,13 @@ impl Rows {
     /// Opens a file: those columns, or all.
     pub(crate) fn open(path: &Path, columns: Option<&[&str]>) -> Result<Self> {
         let slice = Slice::of_file(path)?;
+        // Everything that looks at bytes of the file is inside the guard, because the decoder
+        // panics over some damaged numbers.
         let open = || {
             // Others may note types of their own memory, such as views of texts.
             let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+            // The schema is checked before it is decoded, as its depth and its names come from the
+            // file.
             slice.check_schema()?;
             let builder =
                 ParquetRecordBatchReaderBuilder::try_new_with_options(slice.clone(), options)?;
@@ -83,6 +87,7 @@ impl Iterator for Rows {
 
     fn next(&mut self) -> Option<Self::Item> {
         // The decoder must not be used after an error or a panic.
+        // Taken out, and put back only after a batch that was read.
         let mut reader = self.reader.take()?;
         match guarded(|| reader.next().transpose().map_err(ParquetError::from)) {
             Ok(None) => None,
@@ -123,6 +128,7 @@ pub(crate) fn spans(path: &Path, batch: &RecordBatch) -> Result<Vec<Span>> {
         .enumerate()
     {
         match spans.last_mut() {
+            // Rows of one run lie side by side, so that a file has about as many spans as runs.
             Some(span) if span.key == key => span.rows += 1,
             _ => spans.push(Span {
                 key,
@@ -143,6 +149,7 @@ pub(crate) fn numbers<'b>(
     let column = batch.column_by_name(name);
     let numbers = column.and_then(|column| column.as_primitive_opt::<Int64Type>());
     numbers
+        // A row without a key would belong to any run.
         .filter(|numbers| numbers.null_count() == 0)
         .ok_or_else(|| Error::File {
             path: path.to_owned(),
@@ -175,6 +182,7 @@ impl Keys {
         for batch in batches {
             for span in spans(path, &batch?)? {
                 *keys.counts.entry(span.key).or_insert(0) += span.rows as u64;
+                // Only the order of runs matters to a merge; the attempt may go back.
                 keys.is_sorted &= last <= span.key.0;
                 last = span.key.0;
             }

@@ -40,6 +40,7 @@ impl Run {
     /// The run of an extract.
     pub(crate) fn of_extract(extract: &Extract, name: &str, generation: i64) -> Self {
         let mut manifest = extract.manifest().clone();
+        // Checksums are of the files of the extract, which the lake does not have.
         manifest.tables = without_checksums(&manifest.tables);
         let derived = extract.derived().cloned().map(|mut derived| {
             derived.tables = without_checksums(&derived.tables);
@@ -130,6 +131,7 @@ impl Run {
     }
 
     fn entry(&self, table: &str) -> Option<&TableEntry> {
+        // Tables that are computed have a manifest of their own.
         let derived = self.derived.as_ref();
         let of_derived = derived.and_then(|derived| derived.tables.get(table));
         self.manifest.tables.get(table).or(of_derived)
@@ -179,6 +181,7 @@ pub(crate) fn batch(runs: &[Run]) -> Result<RecordBatch> {
     let columns = columns(runs).map_err(wrong)?;
     let columns = columns.into_iter().map(|(name, values)| {
         let is_key = name == RUN_ID.name || name == GENERATION.name;
+        // The keys are never null, so that every reader may rely on them.
         (name, values, !is_key)
     });
     RecordBatch::try_from_iter_with_nullable(columns).map_err(wrong)
@@ -200,6 +203,8 @@ fn columns(runs: &[Run]) -> std::result::Result<Columns, ArrowError> {
         (NAME, texts(runs, |run| Some(run.name.clone()))),
     ];
     all.extend(facts(runs));
+    // Labels that questions ask for often are columns, so that other programs need not look into a
+    // map.
     for label in ["suite", "branch", "build"] {
         all.push((
             label,
@@ -211,6 +216,8 @@ fn columns(runs: &[Run]) -> std::result::Result<Columns, ArrowError> {
     all.push(("tables", row_counts(runs)?));
     all.push((
         MANIFEST,
+        // A manifest that cannot be written as JSON does not exist; the column is then missing and
+        // reading reports it.
         texts(runs, |run| serde_json::to_string(&run.manifest).ok()),
     ));
     all.push((
@@ -235,6 +242,7 @@ fn facts(runs: &[Run]) -> Columns {
         .map(|run| about(run).start_utc.map(|UtcTime(time)| time));
     let start: TimestampMicrosecondArray = start.collect();
     let derived: Int32Array = runs.iter().map(|run| about(run).derived_version).collect();
+    // The day in UTC, as all times of extracts.
     let night = |run: &Run| layout::day_of(&run.manifest.clock.start_utc).map(str::to_owned);
     let os = |run: &Run| run.manifest.machine.os_version.clone();
     vec![
@@ -301,6 +309,7 @@ fn row_counts(runs: &[Run]) -> std::result::Result<ArrayRef, ArrowError> {
             builder.keys().append_value(table);
             builder
                 .values()
+                // A count that does not fit would be negative, and sums of it would be wrong.
                 .append_value(i64::try_from(rows).unwrap_or(i64::MAX));
         }
         builder.append(true)?;
@@ -324,6 +333,8 @@ pub(crate) fn read(store: &Store, log: &Log, wants: impl Fn(i64) -> bool) -> Res
             };
             for row in 0..batch.num_rows() {
                 let key = (runs.value(row), generations.value(row));
+                // The newest attempt counts, if two rows of one run were left by a program that
+                // does not know the rule.
                 let is_newer = all.get(&key.0).is_none_or(|known| known.generation < key.1);
                 if !wants(key.0) || !is_newer {
                     continue;

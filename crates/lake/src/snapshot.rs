@@ -64,7 +64,9 @@ impl Snapshot {
     /// # Errors
     /// It is not a lake, or its runs cannot be read.
     pub fn open(path: &Path) -> Result<Arc<Self>> {
+        // A panic of another question does not make the map wrong: entries are complete or absent.
         let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        // A look at one file name tells whether the lake has changed, instead of reading its log.
         if let Some(known) = opened.get(path)
             && is_lake(path)
             && !known.log.is_outdated(&known.lake.store)?
@@ -83,6 +85,7 @@ impl Snapshot {
         let numbers = runs.iter().enumerate();
         Ok(Self {
             path: path.to_owned(),
+            // A question names thousands of runs one after the other, each by its number.
             by_number: numbers.map(|(at, run)| (run.run_id(), at)).collect(),
             lake,
             log,
@@ -117,6 +120,8 @@ impl Snapshot {
     ///
     /// # Errors
     /// The lake cannot be read, or has no such run.
+    // A path with the sign may also be a file that is called that way, so that the lake has to
+    // exist.
     pub fn run_at(path: &Path) -> Option<Result<LakeRun>> {
         let (lake, hash) = split(path)?;
         Some(Self::open(&lake).and_then(|lake| lake.run(&hash)))
@@ -143,6 +148,7 @@ impl Snapshot {
         let mut known = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let store = &self.lake.store;
         // Compaction puts the rows into other files, and vacuum deletes the first ones.
+        // Held together with its log: the files are right as long as no commit came after it.
         if let Some((log, files)) = known.get(table)
             && !log.is_outdated(store)?
         {
@@ -159,6 +165,8 @@ impl Snapshot {
                 run_ids: file.run_ids,
             })
             .collect();
+        // Checked after the log was read. Rows of this snapshot may be in files that are gone by
+        // now.
         self.check_unchanged()?;
         known.insert(table.to_owned(), (log, files.clone()));
         Ok(files)
@@ -169,6 +177,7 @@ impl Snapshot {
         if !self.log.is_outdated(&self.lake.store)? {
             return Ok(());
         }
+        // The table of runs changed, but perhaps only by runs that were added.
         let live = self.lake.live_keys()?;
         let mut keys = self.runs.iter().map(|run| run.key());
         if keys.all(|key: Key| live.contains(&key)) {
@@ -196,6 +205,7 @@ pub fn run_log(lake: &Path) -> PathBuf {
 #[must_use]
 pub fn split(path: &Path) -> Option<(PathBuf, String)> {
     let (lake, hash) = path.to_str()?.rsplit_once(SIGN)?;
+    // Anything else with this sign is the name of a file.
     let is_hash = hash.len() == DIGITS && hash.bytes().all(|digit| digit.is_ascii_hexdigit());
     let lake = PathBuf::from(lake);
     (is_hash && is_lake(&lake)).then(|| (lake, hash.to_owned()))

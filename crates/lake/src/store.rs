@@ -36,6 +36,7 @@ impl Store {
 
     /// The path of a file in the file system.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
+        // Names in a lake have slashes on every system.
         let parts = name.split('/');
         parts.fold(self.root.clone(), |path, part| path.join(part))
     }
@@ -49,6 +50,7 @@ impl Store {
     pub(crate) fn has_inside(&self, name: &str) -> bool {
         let path = self.path(name);
         let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+        // Both have to be resolved, since the lake itself may be reached through a link.
         let root = self.root.canonicalize().ok();
         folder
             .zip(root)
@@ -76,6 +78,7 @@ impl Store {
             return Ok(None);
         };
         let size = opened.meta.size;
+        // The size is known before anything is read into memory.
         if size > most {
             return Err(Error::File {
                 path,
@@ -103,12 +106,14 @@ impl Store {
             mode: PutMode::Create,
             ..PutOptions::default()
         };
+        // Creating fails if the file exists, which is what makes a commit atomic between programs.
         match block_on(self.objects.put_opts(&at, bytes.clone().into(), options)) {
             Ok(_) => {}
             // A network share can lose the answer, try again and then find the file that it has made.
             // Each writer's files have names and numbers of their own, so equal bytes are the own ones.
             Err(object_store::Error::AlreadyExists { .. }) => {
                 let size = bytes.len() as u64;
+                // The size is compared first, so that a foreign file is not read in vain.
                 if self.size(name)? != Some(size) || self.read_up_to(size, name)? != Some(bytes) {
                     return Ok(false);
                 }
@@ -133,6 +138,8 @@ impl Store {
         let path = self.path(name);
         let synced = File::options()
             .read(true)
+            // A folder is not synced: a commit whose file is on the disk without its name simply
+            // did not happen.
             .write(true)
             .open(&path)
             .and_then(|file| file.sync_all());
@@ -156,6 +163,7 @@ impl Store {
         let at = named(folder)?;
         let listed = block_on(self.objects.list(Some(&at)).try_collect());
         let mut all: Vec<ObjectMeta> = listed.map_err(failed("list", folder))?;
+        // The order of a folder differs between systems, and answers must not.
         all.sort_by(|a, b| a.location.cmp(&b.location));
         Ok(all)
     }
@@ -171,6 +179,7 @@ impl Store {
         };
         let entries = match fs::read_dir(&path) {
             Ok(entries) => entries,
+            // A lake without a log is a folder, which others may create at the same time.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(wrong(error)),
         };

@@ -21,6 +21,7 @@ pub(crate) fn name() -> String {
 /// A new generation: the time, and random bits. Two attempts to add one run never have the same, so
 /// that rows of one that was given up do not count for the other.
 pub(crate) fn generation() -> i64 {
+    // The time comes first in the number, so that a later attempt has the larger one.
     let micros = since_1970(SystemTime::now()).as_micros();
     let micros = u64::try_from(micros).unwrap_or(u64::MAX);
     let random = random() >> (u64::BITS - RANDOM_BITS);
@@ -29,6 +30,7 @@ pub(crate) fn generation() -> i64 {
 
 /// The time at which rows of a generation were written.
 pub(crate) fn time_of(generation: i64) -> SystemTime {
+    // Only the time is read back; the random bits are cut off.
     let micros = generation.max(0).cast_unsigned() >> RANDOM_BITS;
     SystemTime::UNIX_EPOCH + Duration::from_micros(micros)
 }
@@ -42,6 +44,7 @@ pub(crate) fn millis(time: SystemTime) -> i64 {
 pub(crate) fn time_of_millis(millis: i64) -> SystemTime {
     let since_1970 = Duration::from_millis(millis.max(0).cast_unsigned());
     SystemTime::UNIX_EPOCH
+        // A time from a log may be anything.
         .checked_add(since_1970)
         .unwrap_or_else(SystemTime::now)
 }

@@ -41,11 +41,16 @@ impl Lake {
                 let Some(name) = location.strip_prefix(&prefix) else {
                     continue;
                 };
+                // Only files that this program can have written. Others in the folder are none of
+                // its business.
                 let is_rows = !name.starts_with(FOLDER) && name.ends_with(".parquet");
                 let is_old = (is_rows && !live.contains(name)) || log.is_old_checkpoint(name);
+                // A link could lead to a file outside of the lake.
                 if !is_old || !self.store.has_inside(location) {
                     continue;
                 }
+                // The time of removal counts from when questions may still have read the file. A
+                // file that no commit ever named counts from its own time.
                 let removed = log.removed_at(name).map(time_of_millis);
                 let since = removed.unwrap_or_else(|| SystemTime::from(file.last_modified));
                 if !is_older(since, older_than) {
@@ -56,6 +61,7 @@ impl Lake {
                 done.files += 1;
                 done.bytes += file.size;
             }
+            // The store does not list unfinished files, so that they are looked for by name.
             self.delete_unfinished(&table, older_than, &mut done)?;
         }
         Ok(done)
@@ -99,6 +105,7 @@ impl Lake {
 fn unfinished(folder: &Path) -> Vec<(PathBuf, Metadata)> {
     let (mut found, mut open) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = open.pop() {
+        // A folder that cannot be read has nothing that this program could delete.
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let Ok(file) = entry.metadata() else {
                 continue;

@@ -23,6 +23,8 @@ pub(crate) fn of(new: &Run, known: Option<&Run>) -> Result<Verdict> {
     let Some(known) = known else {
         return Ok(Verdict::New);
     };
+    // Compared before anything else: with the same number and another content one of both would be
+    // lost.
     if let Some(what) = difference(new, known) {
         return Err(Error::Conflict {
             name: new.name().to_owned(),
@@ -31,6 +33,7 @@ pub(crate) fn of(new: &Run, known: Option<&Run>) -> Result<Verdict> {
     }
     let details = (known.manifest().detail, new.manifest().detail);
     Ok(match details {
+        // A full extract can answer everything that its summary can.
         (Detail::Full, Detail::Summary) => Verdict::Known,
         (Detail::Summary, Detail::Full) => Verdict::Better,
         _ if is_same(new, known) || is_worse(new, known) => Verdict::Known,
@@ -46,6 +49,7 @@ fn difference(new: &Run, known: &Run) -> Option<&'static str> {
         let files = run.source.files.iter();
         files.map(|file| file.size_bytes).collect::<Vec<_>>()
     };
+    // The order of files is part of it, as time zero comes from the first one.
     if sizes(new) != sizes(known) {
         Some("the sizes of its files")
     } else if new.clock != known.clock {
@@ -77,6 +81,7 @@ fn is_same(new: &Run, known: &Run) -> bool {
 fn is_worse(new: &Run, known: &Run) -> bool {
     let version = |run: &Run| run.derived().map(|derived| derived.derived_version);
     let (new_out, known_out) = (&new.manifest().left_out, &known.manifest().left_out);
+    // Fewer tables left out is better even with the same version.
     let has_fewer = new_out != known_out && new_out.is_superset(known_out);
     version(new) < version(known) || has_fewer
 }

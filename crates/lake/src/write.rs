@@ -58,6 +58,7 @@ impl<'s> Writer<'s> {
 
     /// Writes rows.
     pub(crate) fn write(&mut self, rows: &RecordBatch) -> Result<()> {
+        // Rows without a run are no rows.
         let Some((min, max)) = run_ids(rows) else {
             return Ok(());
         };
@@ -73,7 +74,10 @@ impl<'s> Writer<'s> {
             .write(rows)
             .map_err(|source| self.encoding(source))?;
         open.rows += rows.num_rows() as u64;
+        // The range is written into the commit, so that a question about one run opens only files
+        // that can have it.
         open.run_ids = (open.run_ids.0.min(min), open.run_ids.1.max(max));
+        // What is still in memory counts as well; a row group may be a large part of a file.
         let bytes = open.writer.bytes_written() + open.writer.in_progress_size();
         if bytes < FILE_BYTES {
             self.open = Some(open);
@@ -105,6 +109,7 @@ impl<'s> Writer<'s> {
             .into_inner()
             .map_err(|source| self.encoding(source))?;
         let number = self.written.len();
+        // The name has a random part, since several writers number their files from zero.
         let name = format!(
             "{PART}={}/part-{number:05}-{}.zstd.parquet",
             self.part,
@@ -112,6 +117,7 @@ impl<'s> Writer<'s> {
         );
         let size = bytes.len() as u64;
         let path = format!("{}/{name}", self.table);
+        // The name exists already. That is so unlikely that trying again would hide a mistake.
         if !self.store.create(&path, Bytes::from(bytes))? {
             return Err(Error::Busy {
                 table: self.table.to_owned(),
@@ -140,6 +146,7 @@ impl<'s> Writer<'s> {
 fn run_ids(rows: &RecordBatch) -> Option<(i64, i64)> {
     let column = rows.column_by_name(RUN_ID.name)?;
     let ids = column.as_primitive_opt::<Int64Type>()?;
+    // Statistics ignore rows without a run.
     let valid = (0..ids.len()).filter(|row| ids.is_valid(*row));
     let values = valid.map(|row| ids.value(row));
     values.fold(None, |known, id| {
@@ -157,6 +164,7 @@ pub(crate) fn append(
 ) -> Result<()> {
     let mut log = Log::load(store, table)?;
     let done = retried(store, &mut log, |log| {
+        // Asked again in each attempt: another writer may have widened the table meanwhile.
         let mut lines = columns(log, table, schema)?;
         lines.extend(written.iter().map(|file| Line::of_added(file, true)));
         Ok(log.commit(store, "WRITE", lines)?.then_some(()))
@@ -176,6 +184,7 @@ pub(crate) fn retried<T>(
             return Ok(Some(done));
         }
         pause(attempt);
+        // Only the new commits are read.
         log.refresh(store)?;
     }
     Ok(None)
@@ -187,6 +196,8 @@ pub(crate) fn columns(log: &Log, table: &str, schema: &Schema) -> Result<Vec<Lin
         let created = Line::created(&unique::name(), layout::delta_schema(schema)?);
         return Ok(created.into());
     };
+    // Another layout of folders was made by another program, and files put there would not be
+    // found.
     if known.partition_columns != [PART] {
         return Err(Error::Columns {
             table: table.to_owned(),

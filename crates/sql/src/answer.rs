@@ -62,6 +62,7 @@ impl Answer {
         damage: impl Fn() -> Option<StoreError> + Send + 'static,
     ) -> Result<Self> {
         let schema = stream.schema();
+        // A copy, since the stream is replaced while the schema must stay.
         let of_rows = schema.clone();
         let (sender, batches) = mpsc::channel(BUFFERED_BATCHES);
         let task = threads.spawn(async move {
@@ -72,6 +73,8 @@ impl Answer {
                 let next = match next {
                     Ok(None) => break,
                     Ok(Some(Ok(batch))) => Ok(batch),
+                    // Only before the first batch: afterwards the reader has rows, and would get
+                    // them twice.
                     Ok(Some(Err(e))) if is_first && start.narrow(&e) => {
                         // The rows of the first run go before those of the next are made.
                         stream = nothing(&of_rows);
@@ -98,6 +101,7 @@ impl Answer {
                         };
                         Err(found.map_or(known, Error::Extract))
                     }
+                    // A panic is damage or a limit of the engine: the files tell which.
                     Err(_) => Err(match stopped() {
                         Error::Stopped { said } => {
                             damage().map_or(Error::Stopped { said }, Error::Extract)
@@ -105,6 +109,7 @@ impl Answer {
                         limit => limit,
                     }),
                 };
+                // From here on the reader may have rows.
                 is_first = false;
                 let is_last = next.is_err();
                 // Sending fails when the reader has gone. After an error there are no more rows.
@@ -181,7 +186,7 @@ impl Held {
         let columns = batch.columns().iter();
         // A column whose size is unknown is not counted.
         let bytes = columns
-            .map(|column| column.to_data().get_slice_memory_size().unwrap_or_default())
+            .filter_map(|column| column.to_data().get_slice_memory_size().ok())
             .sum();
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > Self::MAX_BYTES {
@@ -200,8 +205,11 @@ impl Iterator for Answer {
 
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.rows {
+            // Rows that are ready are also given up, so that a cancelled question always ends
+            // with the error.
             Rows::Ready(_) if self.cancel.is_asked() => {
                 self.rows = Rows::Ready(Vec::new().into_iter());
+                // Then nothing follows the error.
                 Some(Err(Error::Cancelled))
             }
             Rows::Ready(batches) => batches.next().map(Ok),
@@ -217,6 +225,7 @@ impl Work {
         let next = self
             .threads
             .block_on(cancel.or(async { self.batches.recv().await.transpose() }));
+        // Also after an error of the engine: parallel parts of the query may still run.
         if next.is_err() {
             self.give_up();
             // Batches computed in the meantime are dropped: after an error there are no more rows.
@@ -236,6 +245,7 @@ impl Work {
 }
 
 impl Drop for Work {
+    // A reader that stops early must not leave the engine computing for nobody.
     fn drop(&mut self) {
         self.give_up();
     }

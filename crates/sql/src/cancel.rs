@@ -31,8 +31,10 @@ impl Cancel {
 
     /// Does the work unless it is given up before.
     pub(crate) async fn or<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        // Subscribed before the value is looked at, so that a switch in between is not missed.
         let mut asked = self.0.subscribe();
         let asked = pin!(asked.wait_for(|asked| *asked));
+        // The switch is polled first: when both are ready, the question counts as cancelled.
         match select(asked, pin!(work)).await {
             Either::Left(_) => Err(Error::Cancelled),
             Either::Right((done, _)) => done,

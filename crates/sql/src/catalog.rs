@@ -55,6 +55,7 @@ impl Tables {
             .map(|table| (table.name, declare(table)))
             .collect();
         let loader = Arc::new(Loader::new(sources.len(), declare));
+        // Of any extract: a table that one of several lacks gives an incomplete answer as well.
         let left_out = sources
             .iter()
             .flat_map(|source| source.left_out())
@@ -86,6 +87,7 @@ impl Tables {
     /// Returns one catalog for each source.
     pub(crate) fn each(&self) -> impl Iterator<Item = Arc<Self>> {
         let only =
+            // With `trace_id`, so that one statement runs on each alone as on all together.
             |source: &Arc<Source>| Self::new([source.clone()].into(), self.names.clone(), true);
         self.sources
             .iter()
@@ -148,6 +150,7 @@ impl Tables {
     /// Returns the first error found in the files of these tables, or of the tables in which frames
     /// are looked up.
     pub(crate) fn damage(&self, names: &BTreeSet<String>) -> Option<StoreError> {
+        // Functions of stacks read these tables although no statement names them.
         let is_read =
             |file: &&TableFile| names.contains(&file.name) || FRAME_TABLES.contains(&&*file.name);
         self.files()
@@ -160,6 +163,7 @@ impl Tables {
         self.files().find_map(|file| {
             let declared = self.declared.get(&*file.name)?.declared();
             let columns = declared.columns.iter().filter(|column| {
+                // Only these can be far out of range without breaking the format.
                 ["ns", "bytes"].contains(&column.unit) || column.kind == Kind::Float64
             });
             columns
@@ -171,6 +175,7 @@ impl Tables {
     fn files(&self) -> impl Iterator<Item = &TableFile> {
         self.sources.iter().flat_map(|source| match &source.rows {
             Rows::Extract(extract) => extract.tables().collect(),
+            // Batches are checked when they are made, and files of a lake when they are opened.
             Rows::Batches(_) | Rows::Lake(_) => Vec::new(),
         })
     }
@@ -182,10 +187,12 @@ impl Tables {
 
     /// Returns a declared table.
     pub(crate) fn declared(&self, name: &str) -> Option<Arc<dyn TableProvider>> {
+        // Not in the files, see `topics`.
         if name == TopicInfo::TABLE.name {
             return self.topics().ok().map(|table| Arc::new(table) as _);
         }
         let is_process = name == Process::TABLE.name;
+        // The recorded names are those of the same file, before any rule.
         let name = if name == PROCESS_RECORDED.name {
             Process::TABLE.name
         } else {
@@ -239,6 +246,7 @@ impl Tables {
         let mut ids = Vec::new();
         let mut runs = Vec::new();
         for (id, source) in (0..).zip(self.sources.iter()) {
+            // Sources without a manifest have no topics.
             let Some(manifest) = source.manifest() else {
                 continue;
             };
@@ -255,6 +263,7 @@ impl Tables {
             Arc::new(Int32Array::from(ids)),
             Arc::new(Int64Array::from(runs)),
         ];
+        // A single extract has no such columns.
         let leading = leading.into_iter().filter(|_| self.has_trace_id());
         let columns = leading.chain(rows.columns().iter().cloned()).collect();
         let batch = RecordBatch::try_new(schema.clone(), columns)?;
@@ -276,6 +285,7 @@ impl Tables {
             .map_err(|e| DataFusionError::External(Box::new(e)))?;
         let own: [ArrayRef; 4] = [
             Arc::new(Int32Array::from_iter_values(
+                // The position of the source is its number.
                 (0..).zip(self.sources.iter()).map(|(id, _)| id),
             )),
             Arc::new(Int64Array::from(self.run_ids())),
@@ -322,6 +332,7 @@ impl CatalogProvider for Catalog {
     }
 
     fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
+        // Only one schema exists; any other name is a mistake.
         (name == SCHEMA).then(|| self.0.clone() as _)
     }
 }

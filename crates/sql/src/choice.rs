@@ -68,6 +68,8 @@ impl Facts {
         Self {
             name: name.map_or_else(|| path_text.clone(), std::borrow::Cow::into_owned),
             path: path_text,
+            // Comparisons with what is not known are neither true nor false, and such a file is
+            // not chosen.
             known: None,
         }
     }
@@ -91,6 +93,7 @@ impl Facts {
             etwkit_version: row.etwkit_version,
             os_version: manifest.machine.os_version.clone(),
             processors: manifest.machine.processors.into(),
+            // Clamped, since sizes in a manifest of a stranger can be any numbers.
             trace_bytes: i64::try_from(sizes.fold(0, u64::saturating_add)).unwrap_or(i64::MAX),
             recorded: joined(recorded.map(|topic| topic.topic.as_str())),
             diagnostics: joined(diagnostics.map(|diagnostic| diagnostic.kind.as_str())),
@@ -122,6 +125,7 @@ impl Facts {
 
 /// Returns words with `;` between them, each once.
 fn joined<'w>(words: impl Iterator<Item = &'w str>) -> String {
+    // Sorted, so that equal facts are equal texts and can be compared.
     let words: BTreeSet<&str> = words.collect();
     words.into_iter().collect::<Vec<_>>().join(";")
 }
@@ -154,6 +158,7 @@ const COLUMNS: &[Column] = &[
         name: "start_utc",
         values: times,
     },
+    // Both names, since tables and options use either.
     Column {
         name: "start",
         values: times,
@@ -236,6 +241,7 @@ fn times(all: &[Facts]) -> ArrayRef {
 }
 
 /// The column with the number of a row.
+// No identifier can look like this without quotes.
 const NUMBER: &str = "#";
 
 /// The word of `label['NAME']`.
@@ -254,6 +260,7 @@ fn table(all: &[Facts], labels: &BTreeSet<String>) -> Result<RecordBatch> {
         .iter()
         .map(|column| (column.name.to_owned(), (column.values)(all)));
     let of_label = |label: &String| {
+        // An extract without the label has null there, as without a manifest.
         let value = |known: &Known| -> Option<String> { known.labels.get(label).cloned() };
         let values = all
             .iter()
@@ -278,6 +285,7 @@ fn table(all: &[Facts], labels: &BTreeSet<String>) -> Result<RecordBatch> {
 pub fn fitting(condition: &str, all: &[Facts]) -> Result<Vec<bool>> {
     let labels = all.iter().flat_map(Facts::labels);
     let labels: BTreeSet<String> = labels.map(|(name, _)| name.to_owned()).collect();
+    // A label that the condition names gets a column even if no extract has it.
     let mut resolve = Resolve {
         known: labels.clone(),
         named: labels,
@@ -291,6 +299,7 @@ pub fn fitting(condition: &str, all: &[Facts]) -> Result<Vec<bool>> {
     let numbers = Threads::take(1)?.wait_for(&Cancel::default(), rows(expr, batch))?;
     let mut fits = vec![false; all.len()];
     for number in numbers {
+        // The engine may change the order of rows, so each carries its number.
         let at = usize::try_from(number).ok();
         if let Some(fits) = at.and_then(|at| fits.get_mut(at)) {
             *fits = true;
@@ -301,12 +310,14 @@ pub fn fitting(condition: &str, all: &[Facts]) -> Result<Vec<bool>> {
 
 /// Returns the numbers of the rows for which the condition is true.
 async fn rows(expr: Expr, batch: RecordBatch) -> Result<Vec<i64>> {
+    // One row for each extract is too little for several threads.
     let options = Options {
         partitions: 1,
         ..Options::default()
     };
     let context =
         SessionContext::new_with_state(state(&options).map_err(|e| error::from_execution(&e))?);
+    // Only functions that need no tables: a condition sees facts alone.
     functions::pure().for_each(|function| context.register_udf(function));
     let rows = context
         .read_batch(batch)
@@ -318,6 +329,7 @@ async fn rows(expr: Expr, batch: RecordBatch) -> Result<Vec<i64>> {
         .map_err(|e| error::from_planning(&e))?;
     let kind = condition.get_type(rows.schema());
     let kind = kind.map_err(|e| error::from_planning(&e))?;
+    // Null is a condition that is never true, as a comparison with it is.
     if !matches!(kind, DataType::Boolean | DataType::Null) {
         return Err(Error::Sql {
             message: format!("expected a condition, found a value of the type {kind}"),
@@ -346,10 +358,12 @@ struct Resolve {
     named: BTreeSet<String>,
 }
 
+// Names are replaced in the tree and not in the text, where they may be part of a literal.
 impl VisitorMut for Resolve {
     type Break = Error;
 
     fn pre_visit_query(&mut self, _query: &mut Query) -> ControlFlow<Error> {
+        // A nested question could read files, or never end.
         ControlFlow::Break(Error::Sql {
             message: "expected a condition, found a question in it".to_owned(),
             position: None,
@@ -376,6 +390,7 @@ impl VisitorMut for Resolve {
         };
         match found {
             Ok(column) => {
+                // In quotes, since names of labels may be words of SQL.
                 *expr = Expr::Identifier(Ident::with_quote('"', column));
                 ControlFlow::Continue(())
             }

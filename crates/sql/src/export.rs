@@ -28,6 +28,8 @@ impl Answer {
             rows += batch.num_rows();
             writer.write(&batch).map_err(of_file)?;
         }
+        // Without its footer, a file of Parquet cannot be read, so an error leaves nothing
+        // usable.
         writer.close().map_err(of_file)?;
         Ok(rows)
     }
@@ -53,6 +55,7 @@ impl Answer {
 
 /// Converts an error of writing a stream.
 fn of_stream(error: ArrowError) -> Error {
+    // The error of the file is unwrapped, so that a full disk is reported as such.
     Error::Write(match error {
         ArrowError::IoError(_, error) => error,
         other => io::Error::other(other),

@@ -46,6 +46,7 @@ impl OpenFile {
     fn of_lake(file: &LakeFile) -> Result<Arc<Self>> {
         let slice =
             Slice::of_file(&file.path).map_err(|e| DataFusionError::External(Box::new(e)))?;
+        // A file of another length was changed behind the log, and its rows would be others.
         if slice.len() != file.size {
             let wrong = etwkit_lake::Error::File {
                 path: file.path.clone(),
@@ -62,10 +63,12 @@ impl OpenFile {
 
     fn metadata(&self) -> ParquetResult<Arc<ParquetMetaData>> {
         // Parallel parts of a scan wait here for the first one instead of reading it again.
+        // A panic elsewhere leaves the value as it was, so the lock can be used on.
         let mut known = self.metadata.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*known {
             return Ok(known.clone());
         }
+        // Both checks come first: the reader trusts lengths in a file, which may be damaged.
         self.slice.check_schema()?;
         let reader = ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Optional);
         let read = Arc::new(reader.parse_and_finish(&self.slice)?);
@@ -91,6 +94,7 @@ pub(crate) fn describe(
     };
     let mut statistics = Statistics::new_unknown(schema);
     // Without an exact number, `count(*)` would read the file and joins would hold the wrong side.
+    // A number that does not fit is no number that a file can have.
     statistics.num_rows = Precision::Exact(usize::try_from(file.rows).unwrap_or(usize::MAX));
     // Plans identify files by name; the bytes come from the extension.
     PartitionedFile::new(file.path.to_string_lossy(), file.length)
@@ -103,6 +107,7 @@ pub(crate) fn describe(
 pub(crate) fn of_lake(file: &LakeFile, schema: &SchemaRef) -> Result<PartitionedFile> {
     let open = OpenFile::of_lake(file)?;
     let mut statistics = Statistics::new_unknown(schema);
+    // Logs of other writers need not have the number.
     if let Some(rows) = file.rows {
         statistics.num_rows = Precision::Exact(usize::try_from(rows).unwrap_or(usize::MAX));
     }
@@ -126,6 +131,7 @@ impl ParquetFileReaderFactory for Readers {
         _metadata_size_hint: Option<usize>,
         _metrics: &ExecutionPlanMetricsSet,
     ) -> Result<Box<dyn AsyncFileReader + Send>> {
+        // The engine passes descriptions through; only the extension has the open file.
         let opened = file.extension::<Opened>().map(|opened| opened.0.clone());
         let opened = opened
             .ok_or_else(|| DataFusionError::Internal("a file that was not opened".to_owned()))?;
@@ -158,6 +164,7 @@ fn blocking<T: Send + 'static>(
     file: Arc<OpenFile>,
     read: impl FnOnce(&OpenFile) -> ParquetResult<T> + Send + 'static,
 ) -> BoxFuture<'static, ParquetResult<T>> {
+    // A thread would cost more than the read.
     if file.slice.is_in_memory() {
         return ready(read(&file)).boxed();
     }

@@ -33,6 +33,7 @@ impl Pattern {
                 continue;
             }
             match (wanted, text.next()) {
+                // Both ended at the same time.
                 (None, None) => return true,
                 // Later starts only leave less text.
                 (Some(_), None) => return false,
@@ -43,6 +44,7 @@ impl Pattern {
                     };
                     from.next();
                     (pattern, text) = (after_star.clone(), from.clone());
+                    // Only the last star is tried again, so the time is not exponential.
                     retry = Some((after_star, from));
                 }
             }
@@ -50,6 +52,7 @@ impl Pattern {
     }
 
     fn is_star(&self) -> bool {
+        // Also several stars, which match the same as one.
         !self.0.is_empty() && self.0.bytes().all(|byte| byte == b'*')
     }
 }
@@ -60,6 +63,7 @@ fn parts(text: &str) -> impl Iterator<Item = (bool, &str)> {
         let (excludes, part) = part
             .strip_prefix('!')
             .map_or((false, part), |rest| (true, rest.trim()));
+        // An empty part is a mistyped separator, and must not match everything.
         (!part.is_empty()).then_some((excludes, part))
     })
 }
@@ -113,6 +117,7 @@ impl TextFilter {
         // not letter by letter.
         let text = text.unwrap_or("").to_lowercase();
         let any = |list: &[Pattern]| list.iter().any(|pattern| matches_a_line(pattern, &text));
+        // Exclusions win over everything, whatever the order is.
         (self.positive.is_empty() || any(&self.positive)) && !any(&self.negative)
     }
 
@@ -127,6 +132,7 @@ fn matches_a_line(pattern: &Pattern, text: &str) -> bool {
     pattern.is_star()
         || pattern.matches(text)
         // Most texts have one line, for which looking at lines would match twice.
+        // Lists of values have a line for each, and a filter means one of them.
         || (text.contains('\n') && text.lines().any(|line| pattern.matches(line)))
 }
 
@@ -142,6 +148,7 @@ impl ProcessPattern {
     fn new(text: &str) -> Self {
         // A name made of digits alone cannot be given here: ids are far more common than such
         // names.
+        // 64 bits, so that unsigned ids fit as well as negative ones.
         if let Ok(pid) = text.parse() {
             return Self::Pid(pid);
         }
@@ -184,6 +191,7 @@ impl ProcessPattern {
 fn printed(text: &str) -> Option<(&str, &str)> {
     let is_end = |rest: &str| rest.is_empty() || rest.starts_with([' ', '+', '-']);
     text.match_indices('(').find_map(|(at, _)| {
+        // The first bracket need not be the one: names have some, too.
         let (name, behind) = text.split_at(at);
         let (number, rest) = behind.strip_prefix('(')?.split_once(')')?;
         let pid = process_id(number)?;

@@ -106,6 +106,7 @@ struct Method {
 }
 
 fn at<T>(all: &[T], number: i32) -> Option<&T> {
+    // Negative numbers fail the conversion.
     all.get(usize::try_from(number).ok()?)
 }
 
@@ -138,6 +139,7 @@ impl TraceFrames {
     #[must_use]
     pub fn node(&self, stack_id: i32) -> Option<(Option<i32>, i32)> {
         let node = at(&self.nodes, stack_id)?;
+        // A caller with a larger number would make a circle.
         Some((
             (0..stack_id).contains(&node.parent).then_some(node.parent),
             node.frame,
@@ -151,6 +153,7 @@ impl TraceFrames {
         std::iter::from_fn(move || {
             let node = *at(&self.nodes, next)?;
             // Callers have smaller numbers; any other number is not a caller.
+            // Each step goes to a smaller number, so every walk ends.
             next = if node.parent < next { node.parent } else { -1 };
             Some(node.frame)
         })
@@ -201,6 +204,7 @@ impl TraceFrames {
                 .and_then(Option::as_ref)
                 .map(|module| &*module.name)
         };
+        // Code that was compiled at run time is in no file, but its method is of a module.
         module(frame.module).or_else(|| module(self.named(frame_id)?.module))
     }
 
@@ -286,6 +290,7 @@ impl TraceFrames {
         let mut with = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             // Callers come first; a caller that does not is damage and counts as none.
+            // Callers were visited before, so one pass is enough.
             let inherited = at(&with, node.parent).copied().unwrap_or(false);
             with.push(inherited || at(&chosen, node.frame).copied().unwrap_or(false));
         }
@@ -306,6 +311,7 @@ impl TraceFrames {
         };
         // Frames are far fewer than nodes, so each code is hashed once.
         let codes: Vec<i64> = self.frames.iter().map(code).collect();
+        // Frames that damage hides still count as one level.
         let unknown = of_offset(None, None);
         of_stacks(self.nodes.iter().map(|node| {
             (

@@ -128,6 +128,7 @@ impl Symbols {
     pub fn load(&self, identity: &Identity, progress: &mut dyn Progress) -> Outcome {
         progress.event(identity.name(), Event::Started);
         let mut tried = Vec::new();
+        // The table of an earlier run comes before a search, which may ask servers.
         let found = self
             .kept(identity, &mut tried)
             .or_else(|| self.found(identity, identity.into(), progress, &mut tried));
@@ -144,6 +145,7 @@ impl Symbols {
     ) -> Outcome {
         let name = file_name(assembly);
         let mut tried = Vec::new();
+        // The name comes from a trace and becomes part of a path.
         if !is_plain_name(name) {
             return Outcome::Missing { tried };
         }
@@ -225,6 +227,7 @@ impl Symbols {
         );
         let mut bytes = fs::read(&path).ok()?;
         let made_of = FileState::split_off(&mut bytes);
+        // The place is reported, so that the user can delete a table that is wrong.
         let place = path.display().to_string();
         // The name of the file contains the build, but files are renamed and copied, so the
         // identity inside it decides.
@@ -234,6 +237,7 @@ impl Symbols {
         });
         match table {
             Ok(table) => {
+                // Only folders are looked at. Asking servers again would cost what the table saves.
                 let nearby = self.search().nearby(identity.into());
                 let is_other = nearby.is_some_and(|file| FileState::of(&file.path) != made_of);
                 (!is_other).then_some((Content::Table(table), place))
@@ -256,6 +260,7 @@ impl Symbols {
         tried: &mut Vec<Attempt>,
     ) -> Option<(Content, String)> {
         let found = self.search().find(sought, progress, tried)?;
+        // Only for the progress; a size that is not known is shown as none.
         let bytes = fs::metadata(&found.path).map_or(0, |metadata| metadata.len());
         progress.event(
             identity.name(),
@@ -288,9 +293,12 @@ impl Symbols {
             Kind::Portable => {
                 return Ok(Content::Portable(Portable::open(fs::read(&found.path)?)?));
             }
+            // Of a huge file only the parts with wanted addresses are read, which is much less.
             Kind::Pdb | Kind::CompressedPdb if bytes > self.options.whole_bytes => {
                 return Ok(Content::Large(found.path.clone()));
             }
+            // Demanglers recurse into names of any depth, so that the reader has a stack of its
+            // own.
             Kind::Pdb | Kind::CompressedPdb => apart(|| {
                 let mut pdb = open(&found.path)?;
                 let table = pdb.table()?;
@@ -307,10 +315,12 @@ impl Symbols {
                 reason,
             });
         };
+        // A file without names is still a result, and the user learns why nothing has a name.
         if table.is_empty() {
             note(NO_NATIVE_CODE.to_owned());
         }
         // The next run may find a better copy of the file, which the table would hide.
+        // Used for this run but not kept.
         if let Some(part) = damage.first() {
             note(damaged(part, damage.len()));
             return Ok(Content::Table(table));
@@ -406,12 +416,14 @@ fn apart<T: Send>(read: impl FnOnce() -> Result<T> + Send) -> Result<T> {
             .spawn_scoped(scope, read)?;
         thread
             .join()
+            // The panic is one of a demangler over a single name and must not end the program.
             .unwrap_or_else(|panic| Err(Error::of_panic(&*panic)))
     })
 }
 
 fn table_path(folder: &Path, identity: &Identity) -> PathBuf {
     folder.join(format!(
+        // In lower case, since names of one file differ in case between traces.
         "{}-{}-v{}.etwsym",
         identity.name().to_lowercase(),
         identity.key(),
@@ -433,6 +445,7 @@ impl FileState {
 
     /// Returns `None` if the file cannot be read.
     fn of(path: &Path) -> Option<Self> {
+        // Without size and time the table would be made again each time, so that it is not kept.
         let metadata = fs::metadata(path).ok()?;
         let since_1970 = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
         Some(Self {
@@ -465,6 +478,8 @@ fn keep(path: &Path, table: &Table, source: &Path) -> io::Result<()> {
     // temporary file in the same folder is written and renamed.
     let mut file = NamedTempFile::with_prefix_in(".etwkit-", folder)?;
     file.write_all(table.as_bytes())?;
+    // Looked at after the table was made. A file that changed in between is noticed by the next
+    // run.
     let state = FileState::of(source).ok_or(io::ErrorKind::NotFound)?;
     file.write_all(&state.to_bytes())?;
     file.persist(path).map(drop).map_err(|error| error.error)

@@ -123,6 +123,7 @@ impl SearchPath {
     /// followed.
     #[must_use]
     pub fn with_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        // First in the path, as its files belong to this trace for certain.
         self.elements.insert(0, Element::Beside(folder.into()));
         self
     }
@@ -192,6 +193,7 @@ struct Parser<'d> {
 
 impl Parser<'_> {
     fn path(&mut self, text: &str) {
+        // A longer text is not a path, and its parts would be reported one by one.
         if text.len() > MAX_PATH {
             let begin: String = text.chars().take(60).collect();
             self.elements.push(Element::Unusable {
@@ -201,6 +203,7 @@ impl Parser<'_> {
             return;
         }
         for element in bare(text)
+            // Quotes around a single element are common in scripts.
             .split(';')
             .map(bare)
             .filter(|element| !element.is_empty())
@@ -219,6 +222,7 @@ impl Parser<'_> {
 
     /// The element with the values of its variables. `None` if it has none.
     fn expanded(&self, text: &str) -> Option<String> {
+        // Values are not expanded again: a variable that names itself would never end.
         if self.is_expanded {
             return None;
         }
@@ -231,6 +235,7 @@ impl Parser<'_> {
         let parsed = match bare(kind).to_ascii_lowercase().as_str() {
             "srv" => self.chain(rest),
             "symsrv" => match rest.split_once('*') {
+                // The name of the library means nothing outside of Windows.
                 // The library is the DLL through which debuggers read the stores.
                 Some((_library, stores)) => self.chain(stores),
                 None => Err("symsrv* is followed by the name of a library and stores".to_owned()),
@@ -268,12 +273,14 @@ impl Parser<'_> {
     }
 
     fn plain_folder(&mut self, text: &str) -> Result<(), String> {
+        // Before it is taken for a folder: `ftp://` would become a relative path.
         if text.contains("://") {
             return Err(ONLY_HTTP.to_owned());
         }
         let folder = self
             .folder(text)
             .map_err(|reason| format!("{reason}; {NAME_ANOTHER}"))?;
+        // Caches of an earlier element apply to folders as well, as in debuggers.
         let element = if self.caches.is_empty() {
             Element::Folder(folder)
         } else {
@@ -284,11 +291,13 @@ impl Parser<'_> {
         Ok(())
     }
 
+    // Stores are near to far, and files are kept in all that are nearer than where they were found.
     fn chain(&mut self, text: &str) -> Result<(), String> {
         let Stores { usable, skipped } = self.stores(text)?;
         if usable.len() > MAX_STORES {
             return Err(format!("a chain has at most {MAX_STORES} stores"));
         }
+        // Nothing of the chain is left, so that it is not used at all.
         if let ([], Some((_, reason))) = (usable.as_slice(), skipped.first()) {
             return Err(format!("{reason}; {NAME_ANOTHER}"));
         }
@@ -327,6 +336,7 @@ impl Parser<'_> {
     /// A near store for the elements after this one.
     fn cache(&mut self, text: &str) -> Result<(), String> {
         let mut stores = self.stores(text)?;
+        // Nothing can be written to a server.
         if stores.usable.iter().any(Store::is_server) {
             return Err("a server cannot be a cache: cache* is followed by a folder".to_owned());
         }
@@ -347,6 +357,7 @@ impl Parser<'_> {
     fn stores<'t>(&self, text: &'t str) -> Result<Stores<'t>, String> {
         let mut stores = Stores::default();
         for text in text.split('*').map(bare) {
+            // An error of the chain ends it; a store that this system lacks is left out.
             match self.store(text)? {
                 Ok(store) => stores.usable.push(store),
                 Err(reason) => stores.skipped.push((text, reason)),
@@ -376,6 +387,7 @@ impl Parser<'_> {
         match text {
             // Debuggers take an empty store for their default cache.
             "" => self.user_cache().map(Ok),
+            // Without the slash, since paths are appended with one.
             text if is_url(text) => Ok(Ok(Store::Server(text.trim_end_matches('/').to_owned()))),
             text if text.contains("://") => Err(ONLY_HTTP.to_owned()),
             text => Ok(self.folder(text).map(Store::Folder)),
@@ -392,6 +404,7 @@ impl Parser<'_> {
     /// The folder, or the reason for which this system cannot have it.
     fn folder(&self, text: &str) -> Result<PathBuf, String> {
         let is_windows = self.defaults.is_windows;
+        // A variable that is not set would become a folder of that name.
         if let Some(name) = variable(text, is_windows) {
             return Err(format!("the variable {name} is not set"));
         }
@@ -430,6 +443,7 @@ fn expand(text: &str, defaults: &Defaults) -> String {
             let (_, after) = from.split_at_checked(it.len)?;
             Some((it.value(&defaults.variables)?, after))
         });
+        // Values are not looked at again for signs.
         // The sign alone stays, since a reference may begin right after it: `100%%TEMP%`.
         let (value, after) = value.unwrap_or_else(|| from.split_at(1));
         expanded.push_str(value);
@@ -458,6 +472,7 @@ impl Reference<'_> {
     fn value<'v>(&self, variables: &'v BTreeMap<String, String>) -> Option<&'v str> {
         let same = || {
             let mut all = variables.iter();
+            // Windows compares names of variables without case.
             let found = all.find(|(name, _)| name.eq_ignore_ascii_case(self.name));
             found.map(|(_, value)| value).filter(|_| self.is_any_case)
         };
@@ -480,6 +495,7 @@ fn reference(text: &str, is_windows: bool) -> Option<Reference<'_>> {
     let is_inside = |c: char| is_of_name(c) || (end == "%" && matches!(c, '(' | ')'));
     let name_len = rest.find(|c| !is_inside(c)).unwrap_or(rest.len());
     let (name, after) = rest.split_at(name_len);
+    // A sign before a digit, as in `%20`, is no variable.
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     (is_name && after.starts_with(end)).then_some(Reference {
         name,

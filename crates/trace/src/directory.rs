@@ -97,6 +97,8 @@ impl Directory {
     /// Finds the gaps in the events of processors. `damage` is the damage found inside buffers by
     /// the pass that fed the trackers.
     pub fn find_gaps(&mut self, session: &Session, damage: &Damage) {
+        // Both kinds of damage: that of the file's structure, known at opening, and that inside of
+        // buffers.
         let losses = [session.damage().losses(), damage.losses()].concat();
         self.gaps = gaps::find(session, &self.buffer_times, &losses);
     }
@@ -110,6 +112,7 @@ impl Directory {
     /// The process instance that a thread ID belongs to at a raw time.
     #[must_use]
     pub fn process_of_thread(&self, tid: u32, timestamp: i64) -> Option<ProcessKey> {
+        // In two steps, as both IDs are reused independently of each other.
         self.processes
             .at(self.threads.process_of(tid, timestamp)?, timestamp)
     }
@@ -189,6 +192,7 @@ impl DirectoryBuilder {
     /// Creates a builder for a session with files of `bytes` bytes in total.
     #[must_use]
     pub fn for_size(bytes: u64) -> Self {
+        // In proportion to the file, so that the limit never affects an honest trace of any size.
         Self {
             most_definitions: bytes / BYTES_FOR_DEFINITION,
             ..Self::default()
@@ -211,6 +215,7 @@ impl DirectoryBuilder {
     /// [`Self::mentioned_elsewhere`].
     #[inline]
     pub(crate) fn observe_in_order(&mut self, hook: Option<Hook>, event: &RawEvent<'_>) {
+        // Kernel events are most of a trace and are tested first.
         if let Some(hook) = hook {
             self.kernel_event(hook, event);
         } else if event.kind.is_classic() {
@@ -239,6 +244,7 @@ impl DirectoryBuilder {
             group::IMAGE if image::is_lifetime(hook.opcode) => self.image(hook, event),
             group::IMAGE if hook.opcode == image::opcode::NEW_DLL => {
                 let read = NewDll::parse(event.payload(), event.pointer_size());
+                // The event names no process; the loader logs it in the process that loads.
                 if let Some((pid, read)) = event.process_id().zip(read) {
                     self.images.add_reason(pid, read);
                 }
@@ -257,6 +263,7 @@ impl DirectoryBuilder {
 
     fn registry_key(&mut self, hook: Hook, event: &RawEvent<'_>) {
         let read = registry::Operation::parse(event.payload(), hook.version, event.pointer_size());
+        // Blocks without a name say nothing, and would hide the name that an earlier event had.
         let Some(block) = read.filter(|block| !block.name.is_empty()) else {
             return;
         };
@@ -274,6 +281,7 @@ impl DirectoryBuilder {
             return;
         };
         self.kernel.processes = true;
+        // Counted, because a header with a wrong pointer size shows there first.
         self.layout_fallbacks += u64::from(read.fallback);
         self.add_process(hook.opcode, event.timestamp, event.thread_id(), read.event);
     }
@@ -282,6 +290,7 @@ impl DirectoryBuilder {
     fn add_process(&mut self, op: u8, timestamp: i64, by: Option<u32>, event: Process) {
         let pid = event.pid;
         self.processes.add(op, timestamp, event);
+        // Only a start is logged by the creator. Events of a rundown are logged by the session.
         if op == process::opcode::START {
             self.processes.created(pid, by);
         }
@@ -293,6 +302,7 @@ impl DirectoryBuilder {
         };
         self.kernel.threads = true;
         self.add_thread(hook.opcode, event.timestamp, event.thread_id(), thread);
+        // Later versions have more fields. What is missing stays unknown.
         if let Some(traits) = Traits::parse(event.payload(), hook.version, event.pointer_size()) {
             self.threads.describe(thread.tid, traits);
         }
@@ -300,6 +310,7 @@ impl DirectoryBuilder {
 
     /// Takes an event of a thread; a start is logged by the thread that creates it.
     fn add_thread(&mut self, op: u8, timestamp: i64, by: Option<u32>, thread: Thread) {
+        // Processes of threads are remembered even if no process event describes them.
         self.mentioned.insert(thread.pid);
         self.threads.add(op, timestamp, thread.pid, thread.tid);
         if op == thread::opcode::START {
@@ -341,6 +352,7 @@ impl DirectoryBuilder {
         let Some(key) = stack::key(payload, 0, pointer_size) else {
             return;
         };
+        // The larger of both: a fixed amount for small files, and a share for large ones.
         let most = self.most_definitions.max(MAX_DEFINITIONS);
         // A dropped definition costs one stack and is counted. Keeping all of them could exhaust
         // the memory of any machine.
@@ -348,9 +360,11 @@ impl DirectoryBuilder {
             self.dropped_definitions += 1;
             return;
         }
+        // One vector for all definitions, as there may be millions.
         self.frames.clear();
         self.frames
             .extend(stack::frames(payload, pointer_size, pointer_size));
+        // Distinct stacks are kept once; keys refer to them.
         let id = self.stacks.intern(&self.frames);
         // A kernel stack can have user frames inside if the kernel calls back. The outermost frame
         // decides.
@@ -366,6 +380,8 @@ impl DirectoryBuilder {
         if let Some(read) =
             provider::Event::parse(id.id, id.version, event.payload(), event.pointer_size())
         {
+            // Kept until all events are read: whether the kernel logger reported the same is known
+            // only then.
             self.provider
                 .push((event.timestamp, event.thread_id(), read));
         }
@@ -373,6 +389,7 @@ impl DirectoryBuilder {
 
     fn merge_record(&mut self, event: &RawEvent<'_>) {
         let payload = event.payload();
+        // Records of the merge step describe files, with data that no event of the recording has.
         match (event.provider(), event.opcode()) {
             (merge::IMAGE_ID, image_id::INFO) => {
                 if let Some(info) = ImageInfo::parse(payload, event.pointer_size()) {
@@ -411,6 +428,7 @@ impl DirectoryBuilder {
         // and both together would create two instances of each process.
         let process_source = self.use_provider_events();
         let grace = frequency / GRACE;
+        // Before the threads, because their lives are cut by those of processes.
         self.processes.allow(grace);
         self.threads.allow(grace);
         self.derive_threads();
@@ -420,6 +438,7 @@ impl DirectoryBuilder {
             .copied()
             .chain(self.mentions.pids())
             .collect();
+        // In order of the IDs, since instances are numbered as they are made.
         mentioned.sort_unstable();
         mentioned.dedup();
         // Instances are numbered in the order in which they are made. The IDs come out of hash
@@ -433,6 +452,7 @@ impl DirectoryBuilder {
             kernel,
             buffers,
         } = self.mentions.times();
+        // Needs the process instances, so that it is last.
         self.images.finish();
         let processes = &self.processes;
         // The owner is looked up at the time of the first event and not at the load, because images
@@ -458,6 +478,7 @@ impl DirectoryBuilder {
             first_threads,
             first_events,
             kernel_times: kernel,
+            // Filled by `find_gaps`, which also needs the damage of the pass.
             gaps: Vec::new(),
             process_source,
             cut: self.cut,
@@ -473,6 +494,7 @@ impl DirectoryBuilder {
         let witnesses = self.mentions.take_witnesses();
         let has_processes = !self.mentioned.is_empty() || !self.processes.instances().is_empty();
         // In a recording of providers alone no row asks for the process of a thread.
+        // Witnesses cost memory, and in such a trace nobody asks for them.
         if !has_processes && !witnesses.has_stacks() {
             return;
         }
@@ -490,8 +512,11 @@ impl DirectoryBuilder {
 
     fn use_provider_events(&mut self) -> Option<ProcessSource> {
         let mut source = self.kernel.processes.then_some(ProcessSource::KernelLogger);
+        // Taken out, since the same methods feed the trackers from both sources.
         for (timestamp, by, event) in std::mem::take(&mut self.provider) {
             match event {
+                // Each kind on its own: a kernel logger may have recorded threads and not
+                // processes.
                 provider::Event::Process(op, process) if !self.kernel.processes => {
                     source = Some(ProcessSource::KernelProcess);
                     self.add_process(op, timestamp, by, process);

@@ -55,6 +55,8 @@ impl BufferTimes {
         if self.files.len() <= file {
             self.files.resize_with(file + 1, FileTimes::default);
         }
+        // The number of the file comes from the reader, so that the entry exists; a missing one is
+        // no reason to stop.
         let Some(times) = self.files.get_mut(file) else {
             return;
         };
@@ -66,6 +68,7 @@ impl BufferTimes {
             return;
         };
         let Some(hook) = kernel else {
+            // Events of other loggers do not change what is known of the kernel's.
             if *seen == Seen::Nothing {
                 *seen = Seen::Others;
             }
@@ -73,6 +76,7 @@ impl BufferTimes {
         };
         let time = event.timestamp;
         *seen = match *seen {
+            // Events come in any order, since buffers are loaded by several threads.
             Seen::Kernel(first, last) => Seen::Kernel(first.min(time), last.max(time)),
             Seen::Nothing | Seen::Others => Seen::Kernel(time, time),
         };
@@ -86,6 +90,7 @@ impl BufferTimes {
 #[must_use]
 pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> Vec<Gap> {
     let mut gaps = Vec::new();
+    // Each file has numbers of its own, and gaps are found within files.
     for (number, (file, times)) in session.files().iter().zip(&times.files).enumerate() {
         // Without context switches no schedule depends on the gaps.
         if times.has_switches {
@@ -98,6 +103,7 @@ pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> 
             File::new(file, times, &losses).gaps(&mut gaps);
         }
     }
+    // By start, as the reader watches them in order of time.
     gaps.sort_unstable_by_key(|gap| (gap.begin, gap.end, gap.cpu));
     gaps
 }
@@ -130,6 +136,8 @@ impl<'s> File<'s> {
         // A merge renumbers the remaining buffers, and an appended session starts to count anew:
         // jumps mean nothing in either.
         let is_numbered = header.log_file_mode & (mode::RELOG | mode::APPEND) == 0;
+        // A last buffer that ends early lacks events, and buffers after it were perhaps never
+        // written.
         let is_cut = buffers
             .last()
             .is_some_and(|last| last.is_truncated() && damaged.contains(&last.offset));
@@ -145,9 +153,11 @@ impl<'s> File<'s> {
         // that are not a buffer, at least one in each place.
         let missing = numbers.last().map_or(0, |(_, missing)| *missing);
         let end = buffers.last().map_or(0, |last| last.offset);
+        // Both counts are of the same buffers, so the larger one holds and not their sum.
         let between = missing.max(skipped.partition_point(|offset| *offset < end) as u64);
         let there = (buffers.len() as u64).saturating_add(between);
         let lacks_its_end =
+            // An end time of zero means that the session was not closed properly.
             is_cut || header.end_time == 0 || !wraps && u64::from(header.buffers_written) > there;
         Self {
             buffers,
@@ -160,6 +170,7 @@ impl<'s> File<'s> {
     }
 
     fn gaps(&self, gaps: &mut Vec<Gap>) {
+        // Buffers of user-mode loggers in the same file say nothing about threads.
         let mut buffers: Vec<(&BufferEntry, Seen)> = self.of_kernel_logger().collect();
         // The buffers of a processor in the order in which they were filled; without numbers that
         // is the order of the file.
@@ -171,6 +182,7 @@ impl<'s> File<'s> {
                 0
             }
         };
+        // A stable sort: without numbers the order of the file remains.
         buffers.sort_by_key(|(buffer, _)| (buffer.header.cpu(), number(buffer)));
         for chain in buffers.chunk_by(|(a, _), (b, _)| a.header.cpu() == b.header.cpu()) {
             self.of_processor(chain, gaps);
@@ -188,6 +200,7 @@ impl<'s> File<'s> {
         };
         // The first buffer is the header buffer. Its number is always 0, even if buffers after it
         // were overwritten.
+        // The header buffer is written first and belongs to no processor.
         let numbered = self.buffers.iter().enumerate().skip(1);
         numbered
             .filter(|(_, buffer)| buffer.header.holds_records())
@@ -205,6 +218,7 @@ impl<'s> File<'s> {
         let mut before: Option<&BufferEntry> = None;
         for (buffer, seen) in chain.iter().copied() {
             let flags = buffer.header.buffer_flag;
+            // The flags are of the buffer that was current when events were lost.
             is_open |= flags & (flag::EVENTS_LOST | flag::BUFFER_LOST) != 0
                 || self.lies_between(before, buffer);
             if let Seen::Kernel(first, last) = seen {
@@ -214,18 +228,22 @@ impl<'s> File<'s> {
                     gaps.push(Gap {
                         cpu,
                         begin,
+                        // At the earliest its own start, whatever the damaged time says.
                         end: first.max(begin),
                     });
                 }
+                // The end never goes back, so that gaps of a processor do not overlap.
                 begin = begin.max(last);
                 // Events that are lost while a buffer is current can be missing before or after it.
                 // If a buffer was also lost, the gap before is known, and it is the one.
                 is_open = flags & (flag::EVENTS_LOST | flag::BUFFER_LOST) == flag::EVENTS_LOST;
             }
+            // Damage inside a buffer loses the events behind it, up to the next buffer.
             is_open |= self.damaged.binary_search(&buffer.offset).is_ok();
             before = Some(buffer);
         }
         let Some(last) = before else { return };
+        // After the last buffer nothing shows an end, so the gap reaches to the end of the trace.
         if is_open || self.lacks_its_end || self.lies_behind(last) {
             gaps.push(Gap {
                 cpu,
@@ -242,6 +260,7 @@ impl<'s> File<'s> {
         let first = self.numbers.first().map_or(0, |(number, _)| *number);
         let from = before.map_or(first, |before| before.header.sequence_number);
         let after = before.map_or(0, |before| before.offset);
+        // Both signs count: a jump in the numbers, and bytes between the buffers that are none.
         self.is_number_missing(from, buffer.header.sequence_number)
             || self.is_skipped(after, buffer.offset)
     }
@@ -254,6 +273,7 @@ impl<'s> File<'s> {
 
     fn is_number_missing(&self, from: i64, to: i64) -> bool {
         let missing = |number: i64| {
+            // The list has sums, so that the number of missing buffers between two is a difference.
             let at = self.numbers.partition_point(|(known, _)| *known < number);
             self.numbers.get(at).map_or(0, |(_, missing)| *missing)
         };
@@ -276,6 +296,7 @@ fn numbers(buffers: &[BufferEntry]) -> Vec<(i64, u64)> {
         .map(|b| b.header.sequence_number)
         .collect();
     numbers.sort_unstable();
+    // Copies of one buffer in a damaged file must not count as a jump.
     numbers.dedup();
     let Some(mut before) = numbers.first().copied() else {
         return Vec::new();
@@ -283,6 +304,8 @@ fn numbers(buffers: &[BufferEntry]) -> Vec<(i64, u64)> {
     let mut missing = 0u64;
     let count = |number: i64| {
         let jump = std::mem::replace(&mut before, number).abs_diff(number);
+        // A single step is no jump, and a huge one is damage of a number and not the loss of a
+        // million buffers.
         missing += if (2..IMPLAUSIBLE_JUMP).contains(&jump) {
             jump - 1
         } else {
@@ -334,6 +357,7 @@ impl<'g> GapWatch<'g> {
     /// events at its start time.
     #[inline]
     pub fn edge(&mut self, time: i64) -> Option<Edge> {
+        // This is asked for each event, and nearly all are answered by this comparison.
         if time < self.quiet_until {
             None
         } else {
@@ -355,6 +379,7 @@ impl<'g> GapWatch<'g> {
             && gap.begin < time
         {
             self.gaps = rest;
+            // A heap, since gaps of several processors end in another order than they start.
             self.open.push(Reverse((gap.end, gap.cpu, gap.begin)));
             return Some(Edge::Begin(*gap));
         }

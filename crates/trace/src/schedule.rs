@@ -41,6 +41,7 @@ pub fn wait_and_ready(
     switch_in: i64,
     was_preempted: bool,
 ) -> (Option<i64>, Option<i64>) {
+    // A preempted thread was ready all the time, whatever ready events say.
     if was_preempted {
         return (Some(0), Some(switch_in.saturating_sub(out)));
     }
@@ -109,6 +110,8 @@ impl SwitchIn {
 
     fn readied(self, by: Option<Readied>) -> Self {
         Self {
+            // Not before the switch-out: the ready event may be logged first, and a negative wait
+            // would shrink sums.
             readied: by.map(|by| by.time.max(self.last_out.unwrap_or(i64::MIN))),
             readying_tid: by.and_then(|by| by.by),
             readied_by_dpc: by.is_some_and(|by| by.from_dpc),
@@ -221,11 +224,14 @@ impl Schedule {
     /// Takes a context switch. Returns the run of the previous thread, and the switch-in of the
     /// next.
     pub fn switch(&mut self, time: i64, cpu: u16, event: &ContextSwitch) -> (Run, SwitchIn) {
+        // The first switch of a processor ends a run that began before the recording of it.
         let is_first = self.seen.insert(cpu);
+        // After a gap the run is known from its end on.
         let resumed = self.resumed.remove(&cpu);
         let (since, is_switched_in) = match self.running.insert(cpu, (event.new_tid, time)) {
             Some((tid, since)) if tid == event.old_tid => (Some(since), true),
             // Another thread than the one that was switched in: switches are missing in between.
+            // Its start is unknown, and no gap explains it: the length would be invented.
             Some(_) => (None, false),
             None if is_first => (self.starts.of.get(&cpu).copied().or(self.starts.all), false),
             None => (resumed, false),
@@ -239,6 +245,7 @@ impl Schedule {
             is_switched_in,
             until: time,
         };
+        // The thread that leaves comes first: a processor may switch a thread to itself.
         self.switched_out(time, event);
         (run, self.switched_in(event.new_tid, cpu, time))
     }
@@ -254,11 +261,13 @@ impl Schedule {
         if tid == 0 {
             return unknown;
         }
+        // Taken in any case: ready events that came before this switch-in have had their effect.
         let early = self.early.remove(&tid);
         if let Some(out) = self.out.remove(&tid) {
             return out.switch_in(tid, cpu, time);
         }
         // A new thread that is readied again before it runs is only moved.
+        // Only the first counts for a thread that never ran. Later ones move it between processors.
         self.release(early.and_then(|early| early.last));
         unknown.readied(early.map(|early| early.first))
     }
@@ -268,9 +277,12 @@ impl Schedule {
             return;
         }
         let early = self.early.remove(&event.old_tid);
+        // The switch-in in between was missed, so the ready event belongs to that one.
         let before = self.out.remove(&event.old_tid);
         self.release(before.and_then(|out| out.readied));
         let Early { first, last } = match early {
+            // A thread that left in a waiting state can have been readied before its switch-out was
+            // logged, since another processor was faster.
             Some(early) if was_waiting(event.old_state) => early,
             _ => {
                 self.release(early.map(|early| early.first));
@@ -291,6 +303,7 @@ impl Schedule {
     }
 
     fn put_out(&mut self, time: i64, event: &ContextSwitch, readied: Option<Readied>) {
+        // No wait is better than one that is too long.
         // While a processor is not recorded the thread may be switched in there unseen, and an
         // apparent long wait may be several.
         if self.open_gaps > 0 {
@@ -314,6 +327,8 @@ impl Schedule {
     #[must_use]
     pub fn wants_ready(&self, tid: u32) -> bool {
         let counts = |out: &Out| was_waiting(out.state) && (out.readied.is_none() || out.is_early);
+        // While any processor has a gap nothing is kept, so that ready events are not wanted
+        // either.
         self.open_gaps == 0 && tid != 0 && self.out.get(&tid).is_none_or(counts)
     }
 
@@ -326,12 +341,15 @@ impl Schedule {
         }
         let readied = Readied {
             time,
+            // The thread that runs on this processor does the readying, or is interrupted by the
+            // DPC that does.
             by: self.running_on(cpu),
             from_dpc: event.from_dpc(),
             adjust_reason: event.adjust_reason,
             event: number,
         };
         let replaced = if let Some(out) = self.out.get_mut(&event.tid) {
+            // A ready event after the switch-out is certain, unlike an early one.
             out.is_early = false;
             out.readied.replace(readied)
         } else if let Some(early) = self.early.get_mut(&event.tid) {
@@ -368,6 +386,7 @@ impl Schedule {
             .iter()
             .map(|(tid, out)| out.switch_in(*tid, u16::MAX, time))
             .collect();
+        // By ID, because the map has no order.
         rows.sort_unstable_by_key(|row| row.tid);
         rows
     }
@@ -387,11 +406,16 @@ impl Schedule {
     /// Starts a gap of a processor: its running thread is unknown, and so are the waits of all
     /// threads. Returns the run there up to the last event.
     pub fn begin_gap(&mut self, gap: &Gap) -> Option<Run> {
+        // The processor counts as seen: what the first pass knows of its first thread does not hold
+        // after a gap.
         self.seen.insert(gap.cpu);
         self.resumed.remove(&gap.cpu);
+        // All waits, not only those of threads on this processor: any thread may have run there
+        // unseen.
         self.forget_waits();
         self.open_gaps += 1;
         let (tid, since) = self.running.remove(&gap.cpu)?;
+        // Damaged times must not give a run a negative length.
         // Damaged time stamps can put the start of a gap before the switch-in.
         let until = gap.begin.max(since);
         Some(Run {
@@ -406,6 +430,7 @@ impl Schedule {
     /// Events of a processor are recorded again.
     pub fn end_gap(&mut self, gap: &Gap) {
         // Threads may have been switched in and out on this processor unseen.
+        // Again, since waits that began within the gap may also be several.
         self.forget_waits();
         self.open_gaps = self.open_gaps.saturating_sub(1);
         // No recorded events follow a gap that reaches to the end of the trace.
@@ -458,6 +483,7 @@ pub fn starts(session: &Session, directory: &Directory) -> Starts {
     let keeps_latest = session
         .files()
         .iter()
+        // Otherwise all processors start with the first kernel event.
         .any(|file| file.header().log_file_mode & KEEPS_LATEST != 0);
     let of = if keeps_latest {
         directory.first_events.clone()
@@ -470,6 +496,7 @@ pub fn starts(session: &Session, directory: &Directory) -> Starts {
         .cut
         .filter(|cut| cut.start_ns != i64::MIN)
         .map(|cut| clock.ticks_at(cut.start_ns));
+    // Never before time zero, which is where columns begin.
     let t0 = cut.map_or(clock.t0, |begin| begin.max(clock.t0));
     Starts {
         all: directory.kernel_times.map(|(first, _)| first.max(t0)),

@@ -14,6 +14,7 @@ use crate::wait::{WaitRequest, WaitSort};
 
 /// A wait must fill at least half of a piece for its chain to explain the piece: the rest is CPU or ready
 /// time, about which the wait says nothing.
+// As a divisor: a share would need floating-point numbers for times that have to be exact.
 const LEAST_SHARE: i64 = 2;
 /// Between names and ids, as in the sentences of findings.
 const GAP: &str = " ";
@@ -25,6 +26,7 @@ pub(super) fn of(
     finding: &FindingRow,
     known: &ChainContext,
 ) -> Result<Option<String>> {
+    // Rules about files or settings name no thread, and so have no wait.
     let FindingRow {
         tid: Some(tid),
         thread_key,
@@ -44,6 +46,8 @@ pub(super) fn of(
                 // ends.
                 max: from.saturating_add(*length).saturating_sub(1),
             },
+            // The longest wait only, since the piece is the longest one and others would not
+            // explain it.
             sort: WaitSort::Wait,
             top: Top {
                 count: Some(1),
@@ -71,6 +75,7 @@ fn text(chain: &Chain) -> String {
     let lines = chain.links.iter().enumerate().map(|(at, link)| {
         let target = match chain.links.get(at + 1) {
             Some(next) => next.who(GAP),
+            // The readying thread is known, even if nothing of it is: its name is still of use.
             None if chain.root.kind == RootKind::NotRecorded.name() => match link.readying(GAP) {
                 Some(by) => format!("{by}, of which nothing was recorded"),
                 None => "something that was not recorded".to_owned(),
@@ -91,6 +96,7 @@ fn text(chain: &Chain) -> String {
 fn root(root: &ChainRow) -> String {
     match root.kind.as_str() {
         "thread_ran" => {
+            // A thread that did not have to wait for a processor needs no such words.
             let ready = match root.ready_ns {
                 Some(0) => String::new(),
                 ready => format!(" and was ready {}", time(ready)),
@@ -105,6 +111,7 @@ fn root(root: &ChainRow) -> String {
                 .zip(root.readied_ns)
                 .map(|(from, to)| to.saturating_sub(from));
             let bytes = root.size_bytes.map_or_else(
+                // The size may be missing, as the file name may be.
                 || "an unknown number of".to_owned(),
                 |bytes| bytes.to_string(),
             );
@@ -121,6 +128,7 @@ fn root(root: &ChainRow) -> String {
             Some(routine) => format!("a DPC or interrupt in {routine}"),
             None => "a DPC or interrupt".to_owned(),
         },
+        // The trace does not show what would have ended the wait.
         "open" => "what had not come when the trace ended".to_owned(),
         other => other.replace('_', " "),
     }

@@ -62,20 +62,24 @@ pub(super) fn largest(
     let mut all = Vec::new();
     for cost in COSTS
         .iter()
+        // Without the data, the query would find 0, as if nothing had been spent.
         .filter(|cost| recorded.missing(session, cost).is_none())
     {
+        // One row: each query has its largest cost first.
         match ask_any(session, cost.query(), &[], 1) {
             Ok((rows, _)) => {
                 if let Some(row) = rows.first() {
                     all.extend(shown(session, cost, row, known)?);
                 }
             }
+            // Only an interruption by the user ends the whole diagnosis.
             Err(error @ etwkit_sql::Error::Cancelled) => return Err(error.into()),
             // A cost that cannot be computed must not hide what rules find.
             Err(_) => {}
         }
     }
     all.sort_by_key(|cost| std::cmp::Reverse(cost.cost_ns));
+    // After the sort, since kinds are asked in a fixed order.
     all.truncate(SHOWN);
     Ok(all)
 }
@@ -87,11 +91,13 @@ fn shown(
     known: &ChainContext,
 ) -> Result<Option<CostRow>> {
     let whole = |name: &str| row.get(name).and_then(AnyValue::whole);
+    // A trace in which nothing was spent of this kind has a row with 0.
     let Some(cost_ns) = whole("cost_ns").filter(|cost| *cost > 0) else {
         return Ok(None);
     };
     let process_key = whole("process_key");
     let mut values = row.clone();
+    // Ids for command lines are not part of the query: not every cost has a process.
     if let Some(key) = process_key {
         let sql = format!("SELECT pid FROM process WHERE process_key = {key}");
         let pid = ask::<Of>(session, &sql)?.first().map(|of| of.pid);
@@ -107,6 +113,7 @@ fn shown(
         .collect();
     let thread_key = whole("thread_key");
     let thread = thread_key.and_then(|key| known.threads.get(i32::try_from(key).ok()?));
+    // Chains are found for findings; these are the columns that the search needs.
     let wait = FindingRow {
         tid: thread.map(|thread| thread.tid),
         thread_key,
@@ -119,6 +126,7 @@ fn shown(
         kind: cost.name.clone(),
         sentence: fill(&cost.sentence, value),
         cost_ns,
+        // A trace without a length, as of a test, has no shares.
         cost_percent: (length > 0).then(|| cost_ns as f64 * 100.0 / length as f64),
         process_key,
         chain,

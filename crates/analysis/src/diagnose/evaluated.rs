@@ -24,6 +24,7 @@ pub(super) type Rows = etwkit_sql::Result<(Vec<AnyRow>, bool)>;
 pub(super) fn two_at_a_time(session: &Session, rules: &[&Rule]) -> VecDeque<Rows> {
     // A thread that is done takes the next rule: two halves of the list would take very different times.
     let next = AtomicUsize::new(0);
+    // A closure for both threads, so that the calling one works as well.
     let ask = || -> Vec<(usize, Rows)> {
         let mut answers = Vec::new();
         loop {
@@ -40,6 +41,7 @@ pub(super) fn two_at_a_time(session: &Session, rules: &[&Rule]) -> VecDeque<Rows
         answers.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
         answers
     });
+    // Threads finish in any order, and the caller matches answers with rules by their order.
     answers.sort_by_key(|(at, _)| *at);
     answers.into_iter().map(|(_, answer)| answer).collect()
 }

@@ -26,6 +26,7 @@ pub struct EvidenceLine {
 impl EvidenceLine {
     /// A line of the header, `evidence: …` or `evidence of TABLE: …`; `None` for another one.
     pub(super) fn read(key: &str, value: &str) -> Option<Self> {
+        // Other keys of the header are no evidence, and are read elsewhere.
         let rest = key.strip_prefix("evidence")?;
         let table = match rest {
             "" => None,
@@ -57,6 +58,7 @@ pub(super) fn spot<'v>(
 
 /// The words of a line with the values of a row.
 fn words<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyValue>) -> Option<Vec<String>> {
+    // Only such names as the row has: another one stays as text.
     // A column that is null would leave an option without its value, which then means something else.
     let mut named = template
         .split('{')
@@ -65,10 +67,12 @@ fn words<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyValue>) -> Op
     if named.any(|(name, _)| matches!(value(name), Some(AnyValue::Missing))) {
         return None;
     }
+    // Split before it is filled, so that blanks in a value do not make new words.
     let filled = shell::split(template).into_iter().map(|word| {
         let text = fill(&word, &value);
         match text.strip_prefix('-') {
             // Quotes do not help here: the program would read this word as one of its options.
+            // `?` fits any character in a pattern, and so fits the `-` as well.
             Some(rest) if !word.starts_with('-') => format!("?{rest}"),
             _ => text,
         }

@@ -11,6 +11,7 @@ use super::rule::Rule;
 use crate::Result;
 
 /// Pieces of a rule that are compared, at most.
+// What is beyond explains less than it could, but a rule of a user cannot fill the memory.
 const MOST_PIECES: usize = 200_000;
 
 /// Parts of time of each process, in order and apart from each other.
@@ -28,9 +29,11 @@ pub(super) fn point_to_causes(
             .iter()
             .find(|rule| rule.name == finding.rule)
             .copied()
+            // A note took no time, so it explains none.
             .filter(|_| finding.cost_ns.is_some())
     };
     let has_causes = |finding: &FindingRow| rule_of(finding).is_some_and(Rule::has_causes);
+    // Most diagnoses have no symptom, and then the pieces of all rules need not be read.
     if !findings.iter().any(has_causes) {
         return Ok(());
     }
@@ -41,6 +44,7 @@ pub(super) fn point_to_causes(
         else {
             continue;
         };
+        // Several findings share a rule, whose query is then asked once.
         if !rows.contains_key(rule.name.as_str()) {
             let (of_rule, _) = ask_any(session, &query, &[], MOST_PIECES)?;
             rows.insert(&rule.name, of_rule);
@@ -54,11 +58,13 @@ pub(super) fn point_to_causes(
         let Some((_, rule, own)) = pieces.iter().find(|(of, ..)| *of == number) else {
             continue;
         };
+        // Half is enough to be the main reason; both may have further ones.
         let half = length(own) / 2;
         finding.explained_by = pieces
             .iter()
             .filter(|(_, cause, _)| rule.may_be_due_to(cause))
             .map(|(of, _, other)| (common(own, other), *of))
+            // A symptom without pieces has a half of 0, which anything would reach.
             .filter(|(common, _)| *common > 0 && *common >= half)
             // Of equal ones the first, which costs most.
             .max_by_key(|(common, of)| (*common, std::cmp::Reverse(*of)))
@@ -74,6 +80,7 @@ fn pieces_of(rows: &[AnyRow], culprit: &str) -> Pieces {
         let whole = |name: &str| row.get(name).and_then(AnyValue::whole);
         let is_of_it = match row.get("culprit").and_then(AnyValue::text) {
             Some(of) => of == culprit,
+            // It then belongs to all findings of the rule.
             None => true,
         };
         if let (true, Some(process), Some(from), Some(to)) = (
@@ -85,6 +92,7 @@ fn pieces_of(rows: &[AnyRow], culprit: &str) -> Pieces {
             pieces.entry(process).or_default().push((from, to));
         }
     }
+    // Victims overlap in time, and time that is in several pieces must count once.
     pieces.values_mut().for_each(|pieces| {
         pieces.sort_unstable();
         merge(pieces);
@@ -94,6 +102,7 @@ fn pieces_of(rows: &[AnyRow], culprit: &str) -> Pieces {
 
 /// Joins pieces that overlap; they are sorted.
 fn merge(pieces: &mut Vec<(i64, i64)>) {
+    // `dedup_by` passes the later one first.
     pieces.dedup_by(|next, last| {
         let overlaps = next.0 <= last.1;
         if overlaps {
@@ -122,7 +131,9 @@ fn common(one: &Pieces, other: &Pieces) -> i64 {
 fn common_of(one: &[(i64, i64)], other: &[(i64, i64)]) -> i64 {
     let (mut one, mut other) = (one.iter().peekable(), other.iter().peekable());
     let mut sum = 0_i64;
+    // Both lists are sorted and without overlaps, so a single pass is enough.
     while let (Some(&&(from, to)), Some(&&(other_from, other_to))) = (one.peek(), other.peek()) {
+        // Pieces that do not overlap have a negative length here.
         sum = sum.saturating_add((to.min(other_to) - from.max(other_from)).max(0));
         // The one that ends first has nothing in common with what follows.
         if to <= other_to {

@@ -32,6 +32,7 @@ impl FailOn {
     /// Whether this finding makes it fail.
     pub(super) fn is_hit(&self, finding: &FindingRow) -> bool {
         self.0.iter().any(|word| match word {
+            // Notes cost nothing, and a build should not fail because of what is good to know.
             Word::Any => finding.cost_ns.is_some(),
             Word::Cost(least) => finding
                 .cost_ns
@@ -48,12 +49,15 @@ impl Word {
         }
         // No rule of the program starts with a digit, so a mistyped time gets the message about times.
         if word.starts_with(|c: char| c.is_ascii_digit()) {
+            // A limit is a range without an upper end, so that times are read as everywhere
+            // else.
             let range = Range::parse(&format!("{word}.."), Unit::Milliseconds);
             return range
                 .map(Self::Cost)
                 .map_err(|_| format!("expected a time such as 500ms or 2s, found {word:?}"));
         }
         let name = TextFilter::parse(word);
+        // A name that hits nothing would make a check that never fails.
         if !word.is_empty() && rules.iter().any(|rule| name.matches(Some(rule))) {
             return Ok(Self::Rule(name));
         }

@@ -101,6 +101,7 @@ impl RuleRow {
     pub(super) fn asked(rule: &Rule, found: usize, is_cut: bool) -> Self {
         let missing = is_cut.then(|| "only the first 10,000 rows were looked at".to_owned());
         let state = if found > 0 { "found" } else { "nothing" };
+        // More findings than fit do not exist; the limit only avoids a conversion that can fail.
         let found = i64::try_from(found).unwrap_or(i64::MAX);
         Self {
             found,
@@ -114,6 +115,7 @@ impl RuleRow {
 const NAMED_VICTIMS: usize = 5;
 
 /// Process ids that a line of evidence lists.
+// A command line with hundreds of ids can neither be read nor be typed.
 const LISTED_IDS: usize = 20;
 
 /// A process in a sentence whose name was not recorded, as in the SQL of rules.
@@ -135,6 +137,8 @@ impl<'s> Findings<'s> {
     pub(super) fn new(session: &'s Session) -> Result<Self> {
         let named: Vec<Named> = ask(session, "SELECT process_key, pid, name FROM process")?;
         let recording = ask(
+            // Buffers can be missing without a count of lost events, and both make a finding
+            // less sure.
             session,
             "SELECT duration_ns, lost_events + lost_buffers + coalesce(missing_buffers, 0) AS lost FROM trace",
         )?;
@@ -157,6 +161,7 @@ impl<'s> Findings<'s> {
         // Sorted by name, so that findings of equal cost have the same order each time.
         let mut by_culprit: BTreeMap<String, Vec<AnyRow>> = BTreeMap::new();
         for row in rows {
+            // Rows without a culprit are one finding.
             let culprit = text(&row, "culprit").unwrap_or("").to_owned();
             by_culprit.entry(culprit).or_default().push(row);
         }
@@ -177,6 +182,7 @@ impl<'s> Findings<'s> {
         let process = whole(first, "process_key")
             .and_then(|key| self.processes.get(&key))
             .cloned();
+        // Notes may have a cost in their rows, which only orders these.
         let cost_ns = (!rule.is_note).then(|| total(rows));
         let values = self.values(rows, process.as_ref(), cost_ns);
         let value = |name: &str| values.get(name);
@@ -185,6 +191,7 @@ impl<'s> Findings<'s> {
             .iter()
             .map(|(name, value)| (name.clone(), in_pattern(value)))
             .collect();
+        // Evidence shows all victims, the sentence names the costliest.
         let of_all = self.with_all_ids(words.clone(), rows);
         // Which spot fits depends on the first row, and it shows all victims, as the sentence counts them.
         let in_spot = |name: &str| match words.get(name) {
@@ -197,6 +204,7 @@ impl<'s> Findings<'s> {
         let (tid, stack) = self.details(thread_key, stack_id)?;
         let each = |name: &'static str| rows.iter().filter_map(move |row| whole(row, name));
         Ok(FindingRow {
+            // Numbers are given when all findings are known and sorted.
             number: 0,
             rule: rule.name.clone(),
             severity: if rule.is_note { "note" } else { "cost" }.to_owned(),
@@ -218,12 +226,14 @@ impl<'s> Findings<'s> {
             tid,
             stack_id,
             stack,
+            // Chains are followed last, for findings that took time.
             chain: None,
             explained_by: None,
             confidence: self.confidence(rule, first),
             evidence: evidence.join("\n"),
             shows: fill(&rule.shows, value),
             spot: rule
+                // The first one whose columns are all filled.
                 .spots
                 .iter()
                 .find_map(|template| spot(template, in_spot)),
@@ -253,6 +263,7 @@ impl<'s> Findings<'s> {
     fn evidence(&mut self, rule: &Rule, rows: &[AnyRow], values: &AnyRow) -> Result<Vec<String>> {
         let mut evidence = Vec::new();
         for one in &rule.evidence {
+            // A line that would print an empty table looks like a contradiction of the finding.
             if self.has_rows(one, rows)? {
                 evidence.extend(line(&one.template, |name| values.get(name)));
             }
@@ -266,6 +277,7 @@ impl<'s> Findings<'s> {
         let Some(name) = &of.table else {
             return Ok(true);
         };
+        // Without rows at all, there are none of a victim.
         if self.session.has_rows(name) != Some(true) {
             return Ok(false);
         }
@@ -274,6 +286,7 @@ impl<'s> Findings<'s> {
         let Some(table) = with_processes else {
             return Ok(true);
         };
+        // Several rules ask for the same tables, whose processes are then read once.
         let keys = match self.in_tables.entry(table.name) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(unknown) => {
@@ -289,6 +302,7 @@ impl<'s> Findings<'s> {
     /// The values of a row, with the process ids of all rows in place of its own.
     fn with_all_ids(&self, mut values: AnyRow, rows: &[AnyRow]) -> AnyRow {
         for (name, value) in &mut values {
+            // Rules name further processes in columns such as `lock_pid`.
             if name == "pid" || name.ends_with("_pid") {
                 let each = rows.iter().filter_map(|row| self.id(row, name));
                 if let Some(all) = pattern_of_ids(each) {
@@ -322,6 +336,8 @@ impl<'s> Findings<'s> {
         match named.as_slice() {
             [] => "The machine".to_owned(),
             [one] => called(one),
+            // Several processes with a name are mostly one program, for which one name is
+            // enough.
             [first, others @ ..] if others.iter().all(|other| other.name == first.name) => {
                 format!(
                     "{} ({} processes)",
@@ -363,6 +379,7 @@ impl<'s> Findings<'s> {
             return of_row.to_owned();
         }
         match (rule.confidence.as_str(), self.recording.lost) {
+            // Lost events may be exactly those that would have contradicted the rule.
             ("", 0) => "high".to_owned(),
             ("", _) => "medium: events of the recording are missing".to_owned(),
             (of_rule, _) => of_rule.to_owned(),
@@ -377,6 +394,7 @@ impl<'s> Findings<'s> {
         if thread.is_none() && stack.is_none() {
             return Ok((None, None));
         }
+        // Stacks are large. Findings without any need none of them.
         if self.known.is_none() {
             self.known = Some(ChainContext::load(self.session)?);
         }
@@ -406,12 +424,14 @@ impl<'s> Findings<'s> {
 /// among them any more is not named.
 pub(super) fn number(findings: &mut [FindingRow]) {
     let numbers: HashMap<i64, i64> = findings
+        // The map is complete before any number changes, since numbers refer forward and back.
         .iter()
         .zip(1..)
         .map(|(finding, number)| (finding.number, number))
         .collect();
     for (finding, number) in findings.iter_mut().zip(1..) {
         finding.number = number;
+        // The cause may have been left out by a filter.
         finding.explained_by = finding
             .explained_by
             .and_then(|cause| numbers.get(&cause).copied());
@@ -420,6 +440,7 @@ pub(super) fn number(findings: &mut [FindingRow]) {
 
 /// The cost to all victims.
 fn total(rows: &[AnyRow]) -> i64 {
+    // A rule knows better how its costs overlap.
     let of_rule = rows.first().and_then(|row| whole(row, "total_ns"));
     // Costs of several victims may overlap in time, so they are not added up: without a total from the
     // rule, the largest one is a lower bound that is certain.
@@ -441,9 +462,11 @@ fn in_pattern(value: &AnyValue) -> AnyValue {
 fn pattern_of_ids(ids: impl Iterator<Item = i64>) -> Option<String> {
     let mut different: Vec<String> = Vec::new();
     for id in ids.map(|id| id.to_string()) {
+        // Few enough that a list is searched faster than a set.
         if different.contains(&id) {
             continue;
         }
+        // All processes show too much, but nothing of the finding is hidden.
         if different.len() == LISTED_IDS {
             return Some("*".to_owned());
         }
@@ -471,6 +494,7 @@ fn text<'r>(row: &'r AnyRow, name: &str) -> Option<&'r str> {
 
 /// The cost by which findings are ordered. Notes have none and come after any finding with one.
 pub(super) fn order(row: &FindingRow) -> i64 {
+    // Below zero, so that costs of nothing still come first.
     row.cost_ns.unwrap_or(-1)
 }
 

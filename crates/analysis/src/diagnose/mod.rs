@@ -109,6 +109,7 @@ impl DiagnoseRequest {
 
     /// The rules of the program, then those of the file.
     fn known(&self) -> impl Iterator<Item = &Rule> {
+        // A rule of the file does not replace one of the program, even with the same name.
         let own = self
             .rules
             .content
@@ -122,6 +123,7 @@ impl DiagnoseRequest {
     fn check_names(&self) -> std::result::Result<(), OptionError> {
         let known: Vec<&str> = self.known().map(|rule| rule.name.as_str()).collect();
         let asked = self.rule.as_deref().unwrap_or("").split(';');
+        // Each name of the list, without the sign of an exclusion.
         let mut names = asked
             .map(|name| name.trim().trim_start_matches('!').trim_start())
             .filter(|name| !name.is_empty());
@@ -140,6 +142,7 @@ impl DiagnoseRequest {
 
     /// What it is asked to fail on.
     fn fail_on(&self) -> std::result::Result<Option<FailOn>, OptionError> {
+        // Only rules that are evaluated can be hit.
         let names: Vec<&str> = self.chosen().map(|rule| rule.name.as_str()).collect();
         let read = |text: &String| FailOn::parse(text, &names);
         let wrong = |problem| OptionError::Value {
@@ -157,6 +160,7 @@ impl DiagnoseRequest {
         let (mut diagnosis, known) = self.asked(session)?;
         // Rules that use what windows and locks report about themselves find something without context
         // switches, too, but there are no chains then.
+        // Only findings that cost time have a piece, and so a wait.
         let Some(known) = known.filter(|_| session.has_rows("context_switch") == Some(true)) else {
             return Ok(diagnosis);
         };
@@ -187,6 +191,7 @@ impl DiagnoseRequest {
 
     /// Leaves out findings whose cost is not the wanted one, and notes that are not wanted. Returns the
     /// number of findings with a cost that are left out.
+    // Counted, so that a report does not claim that nothing was found.
     fn leave_out(&self, findings: &mut Vec<FindingRow>) -> usize {
         let is_left_out = |finding: &&FindingRow| {
             finding.cost_ns.is_some() && !self.cost.contains(finding.cost_ns)
@@ -201,6 +206,7 @@ impl DiagnoseRequest {
     }
 
     fn asked(&self, session: &Session) -> Result<(Diagnosis, Option<ChainContext>)> {
+        // Both come before any query: a mistyped option must not cost minutes first.
         self.check_names().map_err(etwkit_question::Error::from)?;
         let fail_on = self.fail_on().map_err(etwkit_question::Error::from)?;
         let recorded = Recorded::of(session)?;
@@ -211,6 +217,7 @@ impl DiagnoseRequest {
             .collect();
         let rules = rule_rows(session, &recorded, &chosen, &mut findings)?;
         let (mut findings, known) = findings.sorted();
+        // Numbers name causes, so they exist before causes are looked for.
         finding::number(&mut findings);
         let all: Vec<&Rule> = chosen.iter().map(|(rule, _)| *rule).collect();
         explained::point_to_causes(session, &all, &mut findings)?;
@@ -218,16 +225,20 @@ impl DiagnoseRequest {
         findings.sort_by_key(|finding| (finding.cost_ns.is_none(), finding.explained_by.is_some()));
         // Before filters and `--top` drop findings: these are for readers, the exit code is for scripts.
         let has_cost = findings.iter().any(|finding| finding.cost_ns.is_some());
+        // Findings already say where to look, and who asks for a rule wants its answer only.
         let costs = if has_cost || self.rule.is_some() {
             Vec::new()
         } else {
             Self::largest_costs(session)?
         };
+        // On all findings: an option for readers must not change the exit code.
         let fails = fail_on.map(|fail_on| findings.iter().any(|finding| fail_on.is_hit(finding)));
         let left_out = self.leave_out(&mut findings);
+        // As with other questions, 0 stands for all.
         if let Some(top) = self.top.filter(|top| *top > 0) {
             findings.truncate(top);
         }
+        // Again, since findings were moved and left out; causes follow.
         finding::number(&mut findings);
         Ok((
             Diagnosis {
@@ -254,6 +265,8 @@ fn rule_rows(
     let can_be_asked: Vec<&Rule> = can_be_asked.map(|(rule, _)| *rule).collect();
     let mut answers = two_at_a_time(session, &can_be_asked);
     let mut rules = Vec::new();
+    // Also rules that were not asked have a row, or a reader would think that they found
+    // nothing.
     for (rule, missing) in chosen {
         if let Some(missing) = missing {
             rules.push(RuleRow::not_checked(rule, missing));
@@ -264,6 +277,7 @@ fn rule_rows(
             continue;
         };
         let row = found(rule, answer, findings)?;
+        // The answer itself stays valid: only its silence is not.
         // What it can find without names it has found; that it finds nothing proves nothing.
         let nameless = (row.state == "nothing")
             .then(|| recorded.nameless(session, rule))
@@ -274,6 +288,7 @@ fn rule_rows(
 }
 
 /// Returns the message about a name that no rule has.
+// Names are long, and most mistakes are a letter or two.
 #[must_use]
 pub fn no_such_rule(name: &str, known: &[&str]) -> String {
     let close = similar(name, known);

@@ -33,6 +33,8 @@ impl Question for DiagnoseRequest {
     fn form(&self) -> Form<Self> {
         let sql: Vec<String> = self
             .chosen()
+            // A comment names the rule of each statement, since the SQL of all of them is
+            // printed together.
             .map(|rule| format!("-- {}\n{}", rule.name, rule.text()))
             .collect();
         let sql = sql.join(";\n");
@@ -45,6 +47,8 @@ impl Question for DiagnoseRequest {
 
     fn answer_for_people(&self, session: &Session) -> Result<Answer> {
         match self.table {
+            // Following the chains would take most of the time of an answer that does not show
+            // them.
             // Text shows the chains only among the details.
             DiagnoseTable::Findings if !self.details => {
                 Ok(self.shown(self.ask_without_chains(session)?))
@@ -58,6 +62,7 @@ impl Question for DiagnoseRequest {
         if self.rules.name.is_none() {
             self.check_names()?;
         }
+        // The words are checked without a trace, before minutes of conversion.
         self.fail_on().map(drop)
     }
 
@@ -77,6 +82,7 @@ impl DiagnoseRequest {
 
     fn shown(&self, diagnosis: Diagnosis) -> Answer {
         let head = Line::heading(headline(&diagnosis));
+        // Before the parts of the diagnosis are taken apart.
         let names = names_first(&diagnosis);
         let has_names_first = names.is_some();
         let Diagnosis {
@@ -99,6 +105,7 @@ impl DiagnoseRequest {
         } else {
             answer
         };
+        // The hint on symbols stands once: above if nothing was found, otherwise here.
         let unchecked = not_checked(&rules, !has_names_first);
         let foot = costs_instead(&costs).into_iter().chain(unchecked);
         answer.with_foot(foot).with_verdict(fails)
@@ -118,6 +125,7 @@ impl DiagnoseRequest {
             details: self.details,
             has_headline: false,
         };
+        // The outcome of a rule does not depend on chains.
         let Diagnosis { rules, fails, .. } = self.ask_without_chains(session)?;
         Ok(Answer::rows(&shown, &RULES, rules).with_verdict(fails))
     }
@@ -128,10 +136,12 @@ pub(super) fn headline(diagnosis: &Diagnosis) -> String {
     let Diagnosis {
         findings, rules, ..
     } = diagnosis;
+    // Findings are in the order of their cost, but what has a cause ranks behind it.
     match findings.iter().find(|finding| finding.cost_ns.is_some()) {
         Some(finding) => finding.sentence.clone(),
         None if diagnosis.is_blind => format!("{BLIND}; {RECORDED_BY}"),
         None => {
+            // A reader must not think that the trace is fine when an option hid what was found.
             let found = match diagnosis.left_out {
                 0 => what_is_found(findings.len()),
                 1 => "--cost leaves out the only cause that was found".to_owned(),
@@ -152,11 +162,13 @@ const RECORDED_BY: &str = "`etwkit record start cswitch` records waits and CPU u
 /// The command that gets names of functions: below the headline where no cause was found, since the cause may be
 /// among those that names show.
 fn names_first(diagnosis: &Diagnosis) -> Option<Line> {
+    // What an option leaves out is a cause as well.
     let has_cause = diagnosis.left_out > 0
         || diagnosis
             .findings
             .iter()
             .any(|finding| finding.cost_ns.is_some());
+    // A blind trace needs another recording, and names would not help.
     let is_of_use = !has_cause && !diagnosis.is_blind && nameless(&diagnosis.rules) > 0;
     is_of_use.then(|| Line::command("names of functions: ", NAMED_BY))
 }

@@ -28,12 +28,14 @@ const SAMPLES_WITH_STACKS: &str = "samples with stacks";
 
 /// Modules in stacks. Where symbols were read, a few addresses lie between functions all the same; of several
 /// builds of a module one may have symbols and the other none, which is as good as none.
+// Half of the addresses: symbols never name all code, and exports name a little of it.
 const STACK_MODULES: &str =
     "SELECT lower(m.name) AS module, 2 * count(r.method_id) >= count(*) AS has_names
     FROM frame r JOIN module m ON m.module_id = r.module_id
     GROUP BY lower(m.name)";
 
 /// Modules of Windows, one of which is in the stacks of every trace.
+// Kernels for one and several processors, with and without PAE; and what every process loads.
 const WINDOWS: [&str; 5] = [
     "ntoskrnl.exe",
     "ntkrnlmp.exe",
@@ -69,6 +71,7 @@ impl Recorded {
         let sql = "SELECT topic, is_recorded, tables, recorded_by FROM topic";
         let mut topics: HashMap<String, Vec<TopicRow>> = HashMap::new();
         for row in ask::<TopicRow>(session, sql)? {
+            // A rule may name the topic or one of its tables.
             let names: Vec<String> = row
                 .tables
                 .split(';')
@@ -87,12 +90,15 @@ impl Recorded {
     /// the names; `None` if it knows all that it looks for.
     pub(super) fn nameless(&self, session: &Session, rule: &Rule) -> Option<String> {
         let mut needed = rule.names.iter().chain(&rule.modules);
+        // Names of a redacted trace fit no pattern, and each rule would seem to have found
+        // nothing.
         if self.has_other_names() && needed.any(|needed| !has_table(session, needed)) {
             return Some(
                 "names of the modules of Windows (no stack has one, as in a redacted trace)"
                     .to_owned(),
             );
         }
+        // Each module once and in order, however many needs it is for.
         let nameless: BTreeSet<&str> = rule
             .names
             .iter()
@@ -110,6 +116,7 @@ impl Recorded {
 
     /// Returns `true` if nothing was recorded that shows where time went.
     pub(super) fn is_blind(&self) -> bool {
+        // Tables without a topic are unknown, which is not the same as not recorded.
         let is_missing = |table: &str| {
             let topics = self.topics.get(table);
             topics.is_some_and(|topics| topics.iter().all(|topic| !topic.is_recorded))
@@ -120,6 +127,7 @@ impl Recorded {
     /// Returns `true` if the modules in stacks have other names than on a machine.
     fn has_other_names(&self) -> bool {
         let is_of_windows = |one: &StackModule| WINDOWS.contains(&one.module.as_str());
+        // Without any stack, nothing can be said about names.
         !self.modules.is_empty() && !self.modules.iter().any(is_of_windows)
     }
 
@@ -130,6 +138,7 @@ impl Recorded {
             return Vec::new();
         }
         let mut nameless = Vec::new();
+        // Tables among the ways were looked at above.
         for way in needed.split(" or ").filter(|way| !names_table(way)) {
             let pattern = TextFilter::parse(way);
             let mut fitting = self
@@ -142,6 +151,7 @@ impl Recorded {
                 .filter(|one| !one.has_names)
                 .map(|one| one.module.as_str())
                 .collect();
+            // No module of the pattern in stacks is no proof that the names are known.
             if is_in_stacks && lacking.is_empty() {
                 return Vec::new();
             }
@@ -157,6 +167,7 @@ impl Recorded {
 
     fn lacks(&self, session: &Session, need: &str) -> Option<String> {
         if need == SAMPLES_WITH_STACKS {
+            // Both are needed, and the first that lacks is named.
             return ["CPU samples", "stacks"]
                 .into_iter()
                 .find_map(|need| self.lacks(session, need));
@@ -175,6 +186,7 @@ impl Recorded {
             .first()
             .filter(|_| topics.iter().all(|topic| !topic.is_recorded))
         {
+            // An empty command would print empty brackets.
             let how = first.recorded_by.as_deref().filter(|how| !how.is_empty());
             return Some(how.map_or_else(
                 || first.topic.clone(),
@@ -186,6 +198,7 @@ impl Recorded {
             return None;
         }
         let is_table = || tables().any(|table| table.name == need);
+        // A mistyped need of a user's rule would otherwise always hold.
         if topics.is_empty() && !is_table() {
             return Some(format!("topic or table that is called {need}"));
         }

@@ -50,6 +50,7 @@ fn cells(finding: &FindingRow) -> [String; COLUMNS.len()] {
         .zip(finding.pid)
         .map_or_else(String::new, |(name, pid)| format!("{name} ({pid})"));
     // Seconds from the start of the trace, as in the other answers.
+    // A finding without a longest piece still has its first one.
     let from = finding
         .at_ns
         .or(finding.from_ns)
@@ -84,6 +85,7 @@ fn blocks<'f>(
     finding: &'f FindingRow,
     input: &str,
 ) -> impl Iterator<Item = (&'static str, String)> + use<'f> {
+    // Commands are copied into a shell, and the name may have blanks and wildcards.
     let input = shell::quoted_pattern(input);
     let commands: String = finding
         .evidence
@@ -110,6 +112,7 @@ fn longest(finding: &FindingRow) -> impl Iterator<Item = (&'static str, &str)> {
 /// A page of HTML without scripts, which loads nothing.
 #[must_use]
 pub fn html(all: &[Reported]) -> String {
+    // No script and no link: mail programs and issue trackers show the page as it is.
     let mut page = head("diagnose");
     // Writing into a text cannot fail.
     let _ = all.iter().try_for_each(|one| html_of(&mut page, one));
@@ -126,6 +129,7 @@ fn html_of(page: &mut String, reported: &Reported) -> Result {
     writeln!(page, "<h1>{}</h1>", Text(&headline(&reported.diagnosis)))?;
     writeln!(page, "<p class=names>{}</p>", Text(&reported.trace))?;
     let class = |is_number: bool| if is_number { " class=n" } else { "" };
+    // Titles over nothing would look like an error.
     if !findings.is_empty() {
         page.write_str("<table><tr>")?;
         for (title, is_number) in COLUMNS {
@@ -156,6 +160,7 @@ fn html_of(page: &mut String, reported: &Reported) -> Result {
         blocks(finding, &reported.input).try_for_each(|(title, text)| block(page, title, &text))?;
         writeln!(page, "</dl>")?;
     }
+    // Costs only exist where no finding has one.
     if !costs.is_empty() {
         writeln!(page, "<h2>{LARGEST}</h2><ul>")?;
         costs
@@ -202,6 +207,7 @@ fn write_one(
     for ((title, _), cell) in COLUMNS
         .iter()
         .zip(&cells)
+        // The number is of no use to a page of one finding.
         .skip(1)
         .filter(|(_, cell)| !cell.is_empty())
     {
@@ -224,6 +230,7 @@ impl Display for Plain<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         for letter in self.0.chars() {
             match letter {
+                // A line break would end the row of the table, or begin a list or heading.
                 '\n' | '\r' | '\t' => f.write_char(' ')?,
                 // `@` and `#` are among them since trackers make links to people and issues of them.
                 '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~'
@@ -253,11 +260,13 @@ impl Display for Code<'_> {
 #[must_use]
 pub fn markdown(all: &[Reported]) -> String {
     let mut text = String::new();
+    // Several traces in one text, with an empty line between them.
     for (number, one) in all.iter().enumerate() {
         if number > 0 {
             text.push('\n');
         }
         // Writing into a text cannot fail.
+        // The traces after it are still worth having.
         let _ = markdown_of(&mut text, one);
     }
     text
@@ -302,6 +311,7 @@ fn markdown_of(to: &mut String, reported: &Reported) -> Result {
             writeln!(to, "\n**{title}**: {}", Plain(text))?;
         }
         for (title, text) in blocks(finding, &reported.input) {
+            // A stack may have backticks: names of generic methods of .NET do.
             let fence = fence(&text);
             writeln!(to, "\n**{title}**:\n\n{fence}")?;
             text.lines()
@@ -328,6 +338,7 @@ fn markdown_of(to: &mut String, reported: &Reported) -> Result {
 /// A fence around code that nothing in the code can close.
 fn fence(code: &str) -> String {
     // A fence is closed only by one at least as long, so that it is one longer than any run inside.
+    // At least three, which is the shortest fence.
     let runs = code.split(|c| c != '`').map(str::len);
     "`".repeat(runs.fold(2, usize::max) + 1)
 }

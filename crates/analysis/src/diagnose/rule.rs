@@ -76,15 +76,18 @@ impl Header {
     fn read(text: &str) -> Self {
         let mut header = Self::default();
         for line in text.lines() {
+            // The first other line ends the header, so comments inside the SQL are no keys.
             let Some(comment) = line.strip_prefix("--") else {
                 break;
             };
+            // Three blanks continue a value: long texts do not fit into one line.
             match (comment.strip_prefix("   "), header.lines.last_mut()) {
                 (Some(more), Some((_, value))) => {
                     value.push(' ');
                     value.push_str(more.trim());
                 }
                 _ => {
+                    // A comment without a key is the title, as in other files of SQL.
                     let (key, value) = comment.split_once(": ").unwrap_or(("title", comment));
                     header
                         .lines
@@ -112,6 +115,7 @@ impl Rule {
     pub(super) fn read(name: &str, text: &str) -> Option<Self> {
         let header = Header::read(text);
         let (title, sentence) = (header.one("title"), header.one("sentence"));
+        // Neither can be made up; everything else may be missing.
         if title.is_empty() || sentence.is_empty() {
             return None;
         }
@@ -145,6 +149,7 @@ impl Rule {
             shows: header.one("shows"),
             spots: header.all("spot").map(str::to_owned).collect(),
             pieces: header.one("pieces"),
+            // A rule of a user has no place in the library; one of the program gets it below.
             query: Query::own(Cow::<str>::Owned(name.to_owned()), text.to_owned()),
             text: text.to_owned(),
         })
@@ -173,6 +178,7 @@ impl Rule {
             return None;
         }
         // What a rule is asked for stands at the end, after the parts that it names.
+        // The rule's own parts stay, so that pieces are of the same rows.
         let (parts, _) = self.text.rsplit_once("\nSELECT ")?;
         let text = format!("{parts}\nSELECT {}", self.pieces);
         Some(Query::own(Cow::<str>::Owned(self.name.clone()), text))
@@ -185,6 +191,7 @@ impl Rule {
 
     /// Returns `true` if that rule may find the cause behind it.
     pub(super) fn may_be_due_to(&self, cause: &Self) -> bool {
+        // A symptom is not the cause of another symptom, or two could explain each other.
         let is_any = self.is_symptom && !cause.is_symptom;
         is_any || self.symptom_of.contains(&cause.name)
     }
@@ -214,6 +221,7 @@ impl Rules {
         let wrong = |line: usize, expected: &str, found: &str| {
             FileError::at_line(file, line, expected, found, HINT)
         };
+        // Before it is split: the parts of a huge file would take far more than its bytes.
         if bytes.len() > MAX_BYTES {
             return Err(wrong(1, "at most 4 MiB", &format!("{} bytes", bytes.len())));
         }
@@ -221,6 +229,7 @@ impl Rules {
             std::str::from_utf8(bytes).map_err(|_| wrong(1, "text in UTF-8", "other bytes"))?;
         let mut rules: Vec<Rule> = Vec::new();
         for (line, name, body) in parts(text) {
+            // Names are words of `--rule` and `--fail-on`, where other letters have a meaning.
             let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             if name.is_empty() || !name.chars().all(is_word) {
                 return Err(wrong(
@@ -229,6 +238,7 @@ impl Rules {
                     name,
                 ));
             }
+            // `--rule` could not tell them apart.
             if rules.iter().any(|rule| rule.name == name) {
                 return Err(wrong(
                     line,

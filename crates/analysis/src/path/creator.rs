@@ -8,6 +8,7 @@ impl Parts {
     /// the trace or names no thread.
     pub(super) fn creator(&self, thread_key: i32) -> Option<(i64, i32)> {
         let thread = self.threads.get(thread_key)?;
+        // The key comes from a table and is 64 bits wide there.
         let creator = i32::try_from(thread.creator_thread_key?).ok()?;
         // A start whose creator is not known names the idle thread, which cannot create threads.
         let is_other = creator != thread_key && !self.threads.is_idle(creator);

@@ -32,6 +32,7 @@ impl PathPiece {
         let slice = self
             .piece
             .slice
+            // Looked up later for all pieces at once.
             .filter(|_| self.piece.state == State::Waiting)?;
         let is_by_dpc = slice.is_by_dpc() || parts.threads.is_idle(slice.by);
         let wait = slice.wait().filter(|_| is_by_dpc)?;
@@ -61,6 +62,7 @@ impl PathNode {
     /// Adds a wait of the thread above that this one ended.
     fn waited(&mut self, slice: &Slice, length: i64) {
         self.waits += 1;
+        // The longest wait stands for all of them in the tree.
         if length > self.stack.0 {
             self.stack = (length, slice.stack);
             self.by_stack = slice.by_stack;
@@ -108,6 +110,7 @@ impl<'p, 't> Follower<'p, 't> {
     pub(super) fn follow(&mut self, thread: i32, from: i64, to: i64) -> Result<()> {
         let depth = self.way.len().saturating_sub(1);
         let node = self.way.last().map_or(0, |(_, node)| *node);
+        // Piece by piece in order of time, each replaced by what its thread waited for.
         for piece in time_line(&self.parts.slices, thread, from, to, self.parts.ends.end_ns) {
             match self.ended_by(&piece) {
                 Some((by, slice)) => {
@@ -119,7 +122,9 @@ impl<'p, 't> Follower<'p, 't> {
                 }
                 None => {
                     let from = self.before_creation(thread, node, &piece)?;
+                    // The rest of the piece, after the thread existed.
                     let piece = Piece { from, ..piece };
+                    // Nothing is left if the creator explains all of it.
                     if piece.from < piece.to {
                         self.push(PathPiece {
                             piece,
@@ -136,6 +141,7 @@ impl<'p, 't> Follower<'p, 't> {
 
     fn push(&mut self, piece: PathPiece) -> Result<()> {
         self.pieces.push(piece);
+        // Handed on early, as a path may have millions of pieces.
         if self.pieces.len() >= HELD_PIECES {
             (self.take)(&self.pieces)?;
             self.pieces.clear();
@@ -144,6 +150,7 @@ impl<'p, 't> Follower<'p, 't> {
     }
 
     fn step(&mut self, thread: i32, node: usize, from: i64, to: i64) -> Result<()> {
+        // The thread is on the way as long as it is followed, which shows loops.
         self.way.push((thread, node));
         self.follow(thread, from, to)?;
         self.way.pop();
@@ -159,6 +166,7 @@ impl<'p, 't> Follower<'p, 't> {
         // Only the time before the start belongs to the creator. Unknown time after it means lost
         // events of the thread itself, which another thread does not explain.
         let Some((start, creator)) = self.parts.creator(thread) else {
+            // A thread whose start was not recorded existed before.
             return Ok(piece.from);
         };
         let until = start.min(piece.to);
@@ -190,6 +198,7 @@ impl<'p, 't> Follower<'p, 't> {
             && !slice.is_by_dpc()
             && !self.parts.threads.is_idle(by)
             && slice.wait().is_some();
+        // A thread without any state in that time would only replace a wait by unknown time.
         (is_thread && self.can_follow(by) && self.parts.slices.has_state(by, piece.from, piece.to))
             .then_some((by, slice))
     }
@@ -201,6 +210,7 @@ impl<'p, 't> Follower<'p, 't> {
         let Some(parent) = self.nodes.get_mut(node) else {
             return node;
         };
+        // One node for each thread below another one, however often it ended a wait.
         let number = *parent.children.entry(by).or_insert(next);
         if number == next {
             self.nodes.push(PathNode {

@@ -47,6 +47,7 @@ impl Question for PathRequest {
         // row.
         let sql = question(&[self.time]);
         // JSON and CSV get all rows, unless a number is given.
+        // An answer for programs is complete; people get what fits a screen.
         let answer = |asked: &Self, session: &Session| {
             Self {
                 top: asked.top.or(Some(0)),
@@ -77,6 +78,8 @@ impl Question for PathRequest {
     }
 
     fn answer_for_people(&self, session: &Session) -> Result<Answer> {
+        // The number of segments is known before the path is followed, so that the others are not
+        // held.
         match self.ask_keeping(session, self.segments())? {
             PathAnswer::Path(path) => self.shown(*path, &StackText::new(session)?),
             PathAnswer::Several(threads) => Err(several(&threads)),
@@ -132,6 +135,7 @@ impl PathRequest {
         let more = more.map(|line| line.words(" (--sums shows more)"));
         let above = Answer::rows(&shown, &SHARES, path.shares).with_head(head);
         let above = above
+            // The shares above are a summary of what follows.
             .with_foot(more.into_iter().chain([Line::default()]))
             .aside();
         let below = if self.tree {
@@ -179,6 +183,7 @@ impl PathRequest {
     /// unless a number of rows was given.
     fn cut<R>(&self, rows: &mut Vec<R>, duration: fn(&R) -> i64) -> Option<Line> {
         let more = cut(rows, self.most(), duration);
+        // Whoever gives a number knows that there are more.
         more.filter(|_| self.top.is_none())
             .map(|line| line.words(ALL))
     }
@@ -234,6 +239,7 @@ fn sum<R>(rows: &[R], of: fn(&R) -> i64) -> i64 {
 }
 
 fn cut<R>(rows: &mut Vec<R>, count: usize, duration: fn(&R) -> i64) -> Option<Line> {
+    // Only the first rows are kept; they are sorted by their size.
     let rest = rows.split_off(count.min(rows.len()));
     (!rest.is_empty()).then(|| more(rest.len(), sum(&rest, duration)))
 }
@@ -257,6 +263,7 @@ fn head(path: &CriticalPath) -> Vec<Line> {
     let since = path
         .open_wait
         .as_ref()
+        // Otherwise the wait is part of the path and is shown there.
         .filter(|(since, _)| since >= to_ns)
         .map(|(since, reason)| {
             let since = seconds(*since, 6);

@@ -107,9 +107,11 @@ impl Parts {
         let to = piece.piece.to;
         let slice = piece.piece.slice;
         // The wait before a slice does not describe the activity in the slice.
+        // Ready time belongs to the wait before it.
         let waited = slice.filter(|_| matches!(state, State::Waiting | State::Ready));
         let waiting = slice.filter(|_| state == State::Waiting);
         let transfer = ended.and_then(|ended| ended.transfer.as_ref());
+        // A transfer is the reason, and the DPC that completed it is not shown as well.
         let dpc = ended
             .and_then(|ended| ended.dpc.as_ref())
             .filter(|_| transfer.is_none());
@@ -147,6 +149,7 @@ impl Parts {
     /// Returns the tree, each node before those below it, and the largest first among siblings.
     pub(super) fn tree(&self, sums: &Sums, nodes: &[PathNode], length: i64) -> Vec<Node> {
         let mut rows: Vec<Node> = nodes.iter().map(|node| self.node(node)).collect();
+        // Nodes and sums have the same numbers.
         for (row, times) in rows.iter_mut().zip(&sums.of_nodes) {
             row.run_ns = times.run_ns;
             row.ready_ns = times.ready_ns;
@@ -175,6 +178,7 @@ impl Parts {
         let thread = self.threads.get(node.thread);
         Node {
             depth: i64::try_from(node.depth).unwrap_or(i64::MAX),
+            // Depth is a number of a row; it cannot be that large.
             process_key: thread.and_then(|thread| thread.process_key),
             pid: thread.and_then(|thread| thread.pid),
             process: thread.and_then(|thread| thread.process.clone()),
@@ -237,6 +241,7 @@ pub(super) fn by_process(shares: &[Share], length: i64) -> Vec<ProcessShare> {
             State::Running => &mut sum.run_ns,
             State::Ready => &mut sum.ready_ns,
             State::Waiting => &mut sum.wait_ns,
+            // Unknown time is a share of its own, so that the shares add up to the path.
             State::Unknown => &mut sum.unknown_ns,
         };
         *part = part.saturating_add(share.duration_ns);
@@ -251,6 +256,7 @@ pub(super) fn by_process(shares: &[Share], length: i64) -> Vec<ProcessShare> {
         ..sum
     };
     let mut sums: Vec<ProcessShare> = sums.into_values().map(counted).collect();
+    // Stable: processes with equal sums keep the order of their keys.
     sums.sort_by_key(|sum| std::cmp::Reverse(sum.total_ns));
     sums
 }
@@ -275,6 +281,7 @@ pub(super) struct Sums {
 impl Sums {
     /// Adds a piece and its row.
     pub(super) fn add(&mut self, piece: &PathPiece, segment: &Segment) {
+        // Nodes are numbered as they are found, and their sums follow.
         if self.of_nodes.len() <= piece.node {
             self.of_nodes.resize(piece.node + 1, Times::default());
         }
@@ -292,6 +299,7 @@ impl Sums {
         let is_of = |share: &Share| {
             share.wait_reason == segment.wait_reason && share.ended_by == segment.ended_by
         };
+        // A thread in one state has few reasons, so that a search is enough.
         let place = shares.iter().position(is_of).unwrap_or_else(|| {
             shares.push(share_of(segment));
             shares.len() - 1
@@ -379,6 +387,7 @@ impl Segments {
     /// There are more than an answer may have.
     pub(super) fn add(&mut self, segments: impl IntoIterator<Item = Segment>) -> Result<()> {
         self.kept.extend(segments);
+        // Cut after each addition, so that the list never grows with the path.
         let left_out = keep_largest(&mut self.kept, self.most, |segment| segment.duration_ns);
         self.left_out.segments += left_out.0;
         self.left_out.duration_ns = self.left_out.duration_ns.saturating_add(left_out.1);
@@ -411,6 +420,7 @@ pub(super) fn keep_largest<R>(
     sizes.sort_unstable_by_key(|(size, number)| (std::cmp::Reverse(*size), *number));
     let left_out = sizes.split_off(count);
     let mut kept: Vec<usize> = sizes.into_iter().map(|(_, number)| number).collect();
+    // In their old order, which is that of time.
     kept.sort_unstable();
     let mut numbers = 0..;
     rows.retain(|_| {

@@ -105,6 +105,8 @@ pub(super) enum Test {
 pub(super) struct Expression(Regex);
 
 /// Bytes that an expression may need when it is compiled.
+// One MiB is far more than any expression of a person needs, and small enough that hundreds of them
+// fit into memory.
 const MAX_EXPRESSION: usize = 1 << 20;
 
 impl Expression {

@@ -13,6 +13,7 @@ use super::definition::{Endpoint, EventPattern, Manifest, Naming, Same, Test};
 use crate::Result;
 
 /// Maximum number of events that are held.
+// Each holds its fields as text, so that this many already take gigabytes.
 const MAX_EVENTS: usize = 10_000_000;
 
 /// Maximum number of events that are conditions of their own: a query is a tree, and each condition
@@ -93,6 +94,7 @@ impl Events {
             fits: IndexVec::filled(Vec::new(), &manifest.events),
             wanted: wanted(manifest),
         };
+        // Without the map, each event would be compared with each pattern.
         // Patterns are looked up by provider and id: a file may have thousands of them, and a trace
         // millions of events.
         let mut patterns: HashMap<(&str, Option<i64>), Vec<Idx<EventPattern>>> = HashMap::new();
@@ -115,6 +117,7 @@ impl Events {
         rows.sort_by(|a, b| order(a).cmp(&order(b)));
         let mut texts = Texts::default();
         for row in rows {
+            // A pattern without an id fits events of any id, so both are looked up.
             let of_id = |id| patterns.get(&(row.provider_guid.as_str(), id));
             let places = [of_id(Some(row.event_id)), of_id(None)];
             let places: Vec<Idx<EventPattern>> =
@@ -148,10 +151,12 @@ impl Events {
         if fitting.is_empty() {
             return;
         }
+        // The place is taken before the push, so that all patterns name the same event.
         let place = self.all.next();
         for pattern in fitting {
             self.fits[pattern].push(place);
         }
+        // Only values that some region needs are kept apart, so that comparisons need no JSON.
         let values = self.wanted.iter().enumerate();
         let values = values
             .filter_map(|(number, field)| Some((number, text(value(&fields, field)?)?)))
@@ -160,6 +165,7 @@ impl Events {
             ts_ns: row.ts_ns,
             process_key: row.process_key,
             pid: row.pid,
+            // The same few names come back in millions of events.
             process: row.process.map(|name| texts.one(name)),
             thread_key: row.thread_key,
             tid: row.tid,
@@ -175,6 +181,8 @@ impl Events {
 /// Returns the sort key of events: the time, then columns that make the order deterministic;
 /// missing values last.
 fn order(row: &EventRow) -> impl Ord + '_ {
+    // Without this, `None` would sort first, and rows without a processor would come before those of
+    // the same time that have one.
     fn last<T: Ord>(value: Option<T>) -> (bool, Option<T>) {
         (value.is_none(), value)
     }
@@ -227,9 +235,11 @@ pub(super) fn sql(manifest: &Manifest) -> String {
         )
     };
     let mut conditions: Vec<String> = manifest.events.iter().map(condition).collect();
+    // The order of patterns in a file must not change the SQL.
     conditions.sort();
     // Patterns that differ only in their payload have the same condition.
     conditions.dedup();
+    // A file whose regions only consist of others has no patterns; `WHERE` needs some condition.
     let conditions = if conditions.is_empty() {
         "FALSE".to_owned()
     } else if conditions.len() > MAX_CONDITIONS {
@@ -281,6 +291,8 @@ fn any_of(manifest: &Manifest) -> String {
         .iter()
         .map(|event| event.id.map(|id| id.to_string()))
         .collect();
+    // One pattern without an id asks for all events of its provider, and a list of ids would leave
+    // them out.
     let of_id = ids.map_or_else(String::new, |ids| {
         format!(" AND e.event_id IN ({})", list(ids))
     });
@@ -334,6 +346,7 @@ fn wanted(manifest: &Manifest) -> Vec<String> {
 }
 
 fn fits(pattern: &EventPattern, row: &EventRow, fields: &Map<String, Value>) -> bool {
+    // What a pattern does not name does not matter.
     let same =
         |wanted: Option<i32>, found: i64| wanted.is_none_or(|wanted| i64::from(wanted) == found);
     pattern.provider == row.provider_guid
@@ -347,6 +360,7 @@ fn fits(pattern: &EventPattern, row: &EventRow, fields: &Map<String, Value>) -> 
         && pattern.payload.iter().all(|condition| {
             let found = value(fields, &condition.field);
             // A field that is missing passes no test.
+            // The negation includes it: a field that is missing is also not equal to anything.
             found.is_some_and(|found| passes(found, &condition.test)) != condition.is_not
         })
 }
@@ -361,6 +375,7 @@ fn passes(found: &Value, test: &Test) -> bool {
 
 /// Returns the value of a field; `a.b` is the member `b` of the struct `a`.
 fn value<'v>(fields: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
+    // Flat names are by far the most frequent, and cost one look-up.
     if let Some(value) = fields.get(name) {
         return Some(value);
     }
@@ -388,6 +403,7 @@ fn is_equal(found: &Value, wanted: &str) -> bool {
     match found {
         Value::String(text) if text == wanted => true,
         // A number that decoding writes in hexadecimal digits.
+        // Text without the prefix may be a name that only looks like a number.
         Value::String(text) => {
             text.starts_with("0x") && integer(text).is_some_and(|n| number(wanted) == Some(n))
         }
@@ -395,6 +411,7 @@ fn is_equal(found: &Value, wanted: &str) -> bool {
             wanted.eq_ignore_ascii_case(&flag.to_string()) || number(wanted) == Some((*flag).into())
         }
         Value::Number(n) => {
+            // The text goes first, for numbers with a decimal point.
             n.to_string() == wanted || n.as_i128().is_some_and(|n| number(wanted) == Some(n))
         }
         _ => false,

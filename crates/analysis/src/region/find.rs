@@ -58,6 +58,7 @@ pub(super) fn find(
     order: &[Idx<Region>],
     events: &Events,
 ) -> Result<FoundInstances> {
+    // The order of the loop makes sure that `found` has what the region refers to.
     let regions = &manifest.regions;
     let mut count = 0;
     let mut found = FoundInstances {
@@ -106,13 +107,16 @@ pub(super) fn find(
             ),
             Some((start, stop)) => finder.pairs(start, stop),
         };
+        // Filters only take instances away, so they come after the pairs and cannot change them.
         for filter in &region.filters {
             let triggers = finder.triggers(filter);
             ended.retain(|instance| passes(filter, &triggers, instance));
             open.retain(|instance| passes(filter, &triggers, instance));
         }
         count += ended.len() + open.len();
+        // After each region and not at the end, when memory would already be gone.
         check_count(count)?;
+        // Later regions search these lists, and the numbers of instances follow them.
         ended.sort_by_key(|i| (i.start_ns, i.start, i.stop_ns));
         open.sort_by_key(|i| (i.start_ns, i.start));
         found.ended[place] = ended;
@@ -187,6 +191,7 @@ impl Finder<'_> {
                     })
                 })
                 .collect(),
+            // Its points are those of the other end, moved by the distance.
             Endpoint::Duration { .. } => Vec::new(),
         }
     }
@@ -236,8 +241,11 @@ impl Finder<'_> {
                 (Side::Start, Some(key)) => waiting.entry(key).or_default().push(point),
                 // An event that lacks a value that both ends must share can have no partner.
                 (Side::Start, None) => open.push(self.instance(point, None)),
+                // The latest start is the innermost of nested ones, so instances nest as calls
+                // do.
                 (Side::Stop, key) => match key.and_then(|key| waiting.get_mut(&key)?.pop()) {
                     Some(start) => ended.push(self.instance(start, Some(point))),
+                    // Its start was before the trace, or got lost.
                     None => ends += 1,
                 },
             }
@@ -262,12 +270,14 @@ impl Finder<'_> {
         side: Side,
     ) -> Parts {
         let same = &self.region.of_events;
+        // Fields are named for the start and the end, and points are at the end that is not computed.
         let other = if side == Side::Start {
             Side::Stop
         } else {
             Side::Start
         };
         let of = self.events.of(pattern);
+        // Grouped first: a search through all events for each point would be quadratic.
         let mut by_key: HashMap<Key, Vec<Idx<Event>>> = HashMap::new();
         for event in of {
             if let Some(key) = key(same, self.events, Some(*event), side) {
@@ -275,6 +285,7 @@ impl Finder<'_> {
             }
         }
         let duration = |event: Idx<Event>| {
+            // The field has any unit; the multiplier of the file converts it to nanoseconds.
             let units: f64 = self.events.value(Some(event), field)?.parse().ok()?;
             let ns = (units * nanoseconds).round();
             // The range also excludes negative and infinite values and NaN.
@@ -296,12 +307,14 @@ impl Finder<'_> {
                 without += 1;
                 continue;
             };
+            // It has the event with the field, which is where a reader finds the distance.
             let other = |ts_ns| Point {
                 ts_ns,
                 event: Some(event),
             };
             ended.push(match side {
                 Side::Start => {
+                    // A wrong field can be larger than the trace is long.
                     self.instance(other(point.ts_ns.saturating_sub(length)), Some(*point))
                 }
                 Side::Stop => {
@@ -330,10 +343,12 @@ impl Finder<'_> {
         let inside: Vec<&Instance> = children
             .flat_map(|(place, _)| &self.found.ended[place])
             .collect();
+        // The event breaks ties, so that the result does not depend on the order of children.
         let first = inside.iter().min_by_key(|i| (i.start_ns, i.start));
         let last = inside.iter().max_by_key(|i| (i.stop_ns, i.stop));
         first
             .zip(last)
+            // None of them: then there is nothing to contain.
             .map(|(first, last)| Instance {
                 region: self.place,
                 start_ns: first.start_ns,
@@ -350,12 +365,14 @@ impl Finder<'_> {
         match &filter.trigger {
             Trigger::Event(pattern) => {
                 let events = self.events.of(*pattern).iter();
+                // An event has no length.
                 let times = events.map(|event| self.events.all[*event].ts_ns);
                 times.map(|time| (time, time)).collect()
             }
             Trigger::Region(guid) => self
                 .of(guid)
                 .iter()
+                // A trigger without an end is not over before anything.
                 .filter_map(|i| Some((i.start_ns, i.stop_ns?)))
                 .collect(),
         }
@@ -368,6 +385,7 @@ fn passes(filter: &Filter, triggers: &[(i64, i64)], instance: &Instance) -> bool
         When::Anywhere => !triggers.is_empty(),
         When::Before => triggers.iter().any(|(_, stop)| *stop <= instance.start_ns),
         When::After => {
+            // It has to end before the first trigger, not only before a later one.
             let first = triggers.iter().map(|(start, _)| *start).min();
             // An instance that did not end is never before another.
             first.is_some_and(|first| instance.stop_ns.is_some_and(|stop| stop <= first))
@@ -384,6 +402,7 @@ pub(super) fn key(
     side: Side,
 ) -> Option<Key> {
     let of = event.map(|event| &events.all[event]);
+    // Every part returns early: two events that both lack a value do not share it.
     let mut key = Key::new();
     if same.thread {
         key.push(of?.thread_key?.to_string());

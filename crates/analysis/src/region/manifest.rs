@@ -20,6 +20,7 @@ const HINT: &str = "a file of regions is XML: <InstrumentationManifest><Instrume
      <Start> and <Stop>, as `etwkit docs regions` shows";
 
 /// Elements of a file, as they are spelled.
+// Files may write them in another case, which `spell` corrects: the reader compares exactly.
 const ELEMENTS: &[&str] = &[
     "InstrumentationManifest",
     "Instrumentation",
@@ -43,6 +44,7 @@ const ELEMENTS: &[&str] = &[
 ];
 
 /// Different regular expressions of a file: each can need a megabyte.
+// Together with the limit of a single expression, half a gigabyte at worst.
 const MAX_EXPRESSIONS: usize = 500;
 
 type Result<T> = std::result::Result<T, ManifestError>;
@@ -54,6 +56,7 @@ impl Manifest {
     /// The file is no text, or has no region that can be used.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self> {
         let (source, mut document, warnings) = Source::read_all(file, bytes, HINT)?;
+        // Once and at the start, so that no reader has to compare without case.
         document.spell(ELEMENTS);
         let mut reader = Reader {
             source,
@@ -76,6 +79,7 @@ struct Interned {
 
 impl Interned {
     fn place(&mut self, pattern: EventPattern) -> Idx<EventPattern> {
+        // Regions often start with the same event. One pattern is read from the trace once.
         if let Some(place) = self.places.get(&pattern) {
             return *place;
         }
@@ -99,6 +103,7 @@ impl Reader<'_> {
     }
 
     /// Turns an error into a warning that says what becomes of it.
+    // The place of the error stays: a reader finds it in the file.
     fn excuse(&mut self, error: ManifestError, outcome: &str) {
         let text = format!(
             "expected {}, found {}: {outcome}",
@@ -186,9 +191,11 @@ impl Reader<'_> {
                     error,
                     &format!("the region {:?} is left out", clipped(name)),
                 );
+                // What is inside moves up to the region around it, and is not lost with it.
                 parent
             }
         };
+        // After the push, so that a parent has a smaller number than what is in it.
         for child in element.all("Region") {
             self.region(child, parent);
         }
@@ -210,6 +217,7 @@ impl Reader<'_> {
                         element.name
                     ),
                 );
+                // The position makes it unique, even if two regions have the same name.
                 (format!("{name} at {}", element.at), name.to_owned())
             }
             (Some(guid), None) => {
@@ -230,8 +238,11 @@ impl Reader<'_> {
         let ends = self.ends(element)?;
         let mut filters = Vec::new();
         for filter in element.all("Filter") {
+            // A filter that cannot be read leaves out the region: without it, too many instances
+            // would count.
             filters.push(self.filter(filter)?);
         }
+        // A name does not decide which instances there are, so the region stays.
         let naming = self.naming(element).unwrap_or_else(|error| {
             self.excuse(error, "its instances have no names");
             None
@@ -256,6 +267,7 @@ impl Reader<'_> {
     fn only<'e>(&mut self, element: &'e Element, name: &'e str) -> Option<&'e Element> {
         let mut all = element.all(name);
         let first = all.next();
+        // The second may be the one that its author meant, so it does not go silently.
         if let Some(second) = all.next() {
             let text = format!(
                 "a second <{name}> in <{}>: the first one is used",
@@ -285,6 +297,7 @@ impl Reader<'_> {
             self.endpoint(start, Side::Stop)?,
             self.endpoint(stop, Side::Start)?,
         );
+        // Each would need the place of the other.
         if let (Endpoint::Duration { .. }, Endpoint::Duration { .. }) = ends {
             return Err(self.source.error(
                 stop.at,
@@ -303,6 +316,7 @@ impl Reader<'_> {
             &[],
             &["Event", "Region", "Duration", "PayloadIdentifier"],
         );
+        // Conditions may lie beside the event or in it.
         let mut kinds = element
             .children
             .iter()
@@ -315,6 +329,7 @@ impl Reader<'_> {
                 format!("<{}> without one", element.name),
             ));
         };
+        // Not only a warning: the wrong end makes every duration wrong.
         if let Some(second) = kinds.next() {
             return Err(self.source.error(second.at, expected, "a second one"));
         }
@@ -327,6 +342,7 @@ impl Reader<'_> {
                 let number = multiplier
                     .parse::<f64>()
                     .ok()
+                    // Also no zero: every instance would have the length 0.
                     .filter(|n| n.is_finite() && *n > 0.0);
                 let nanoseconds = number.ok_or_else(|| {
                     self.source.error(
@@ -342,6 +358,7 @@ impl Reader<'_> {
                     nanoseconds,
                 })
             }
+            // Ends of regions have no payload of their own.
             _ if !payload.is_empty() => Err(self.source.error(
                 element.at,
                 "<PayloadIdentifier> of an <Event>",
@@ -349,6 +366,7 @@ impl Reader<'_> {
             )),
             _ => {
                 self.check(child, &["RegionGuid", "Guid", "Endpoint"], &[]);
+                // Without the attribute, regions follow each other.
                 let side = self.side(child, "Endpoint")?.unwrap_or(usual);
                 Ok(Endpoint::Region(self.named(child)?, side))
             }
@@ -357,6 +375,7 @@ impl Reader<'_> {
 
     /// Returns the GUID of a region that an element names.
     fn named(&self, element: &Element) -> Result<String> {
+        // Files have either spelling.
         let guid = match element.attribute("RegionGuid") {
             None => element.attribute("Guid"),
             guid => guid,
@@ -394,6 +413,7 @@ impl Reader<'_> {
         ]
         .concat();
         self.check(element, &attributes, &["PayloadIdentifier"]);
+        // Conditions beside the element and in it all hold.
         payload.extend(self.payload(element)?);
         let provider = match element.attribute("ProviderId") {
             Some(provider) => provider,
@@ -401,6 +421,7 @@ impl Reader<'_> {
         };
         let written = provider;
         let provider = plain_guid(written);
+        // Names of providers are not enough: an extract finds events by GUID.
         if !is_guid(&provider) {
             return Err(self.source.error(
                 element.at,
@@ -414,6 +435,7 @@ impl Reader<'_> {
             id,
             version: self.number(element, "Version")?,
             opcode: self.number(element, "OpCode")?,
+            // Zero is the id of TraceLogging events, which are only told apart by their names.
             // An id already identifies the event; then the name is only for readers of the file.
             name: element
                 .attribute("Name")
@@ -421,6 +443,7 @@ impl Reader<'_> {
                 .map(str::to_owned),
             payload,
         };
+        // Any event of the provider would fit, which nobody means.
         if pattern.id.is_none() && pattern.opcode.is_none() && pattern.name.is_none() {
             return Err(self.source.error(
                 element.at,
@@ -440,6 +463,7 @@ impl Reader<'_> {
         };
         let number = super::events::integer(text)
             .and_then(|n| i32::try_from(n).ok())
+            // Ids, versions and opcodes have no sign in Windows.
             .filter(|n| *n >= 0);
         let expected = format!("a number as {name}");
         let found = || format!("{:?}", clipped(text));
@@ -517,10 +541,13 @@ impl Reader<'_> {
     }
 
     fn expression(&mut self, at: usize, text: &str) -> Result<Expression> {
+        // The same expression is often in many regions, and compiling it takes far longer than
+        // the look-up.
         if let Some(known) = self.expressions.get(text) {
             return Ok(known.clone());
         }
         let expected = "a regular expression as FieldValueRegEx";
+        // A warning follows from the error, and regions with the other expressions still work.
         if self.expressions.len() >= MAX_EXPRESSIONS {
             let found = format!("more than {MAX_EXPRESSIONS} different ones");
             return Err(self.source.error(at, expected, found));
@@ -535,6 +562,7 @@ impl Reader<'_> {
 
     fn matching(&mut self, element: &Element) -> Result<(Same, Same, Option<Same>)> {
         let Some(matching) = self.only(element, "Match") else {
+            // The whole element is optional.
             return Ok(Default::default());
         };
         self.check(matching, &[], &["Event", "Parent", "SelfNest"]);
@@ -552,6 +580,7 @@ impl Reader<'_> {
 
     fn same(&mut self, element: &Element) -> Result<Same> {
         self.check(element, &["TID", "PID", "AID", "ActivityID"], &["Payload"]);
+        // XML Schema knows both spellings of a truth value.
         let flag = |name: &str| match element.attribute(name).map(str::trim) {
             None | Some("") => Ok(false),
             Some(text) if text.eq_ignore_ascii_case("true") || text == "1" => Ok(true),
@@ -571,6 +600,7 @@ impl Reader<'_> {
         for child in element.all("Payload") {
             self.check(child, &["FieldName", "TargetFieldName"], &[]);
             let field = self.source.required(child, "FieldName")?;
+            // Both events often have the same name for a value.
             let target = child.attribute("TargetFieldName").unwrap_or(field);
             fields.push((field.to_owned(), target.to_owned()));
         }
@@ -584,6 +614,7 @@ impl Reader<'_> {
 
     fn filter(&mut self, element: &Element) -> Result<Filter> {
         self.check(element, &["Type"], &["Event", "Region"]);
+        // More than one trigger could mean any of them or all of them.
         let [child] = element.children.as_slice() else {
             let found = format!("{} of them", element.children.len());
             return Err(self.source.error(
@@ -614,6 +645,8 @@ impl Reader<'_> {
                 self.check(child, &["RegionGuid", "Guid", "Type"], &[]);
                 Trigger::Region(self.named(child)?)
             }
+            // Not left to the check, which warns: a filter without a trigger would keep or drop
+            // everything.
             other => {
                 let found = format!("<{}>", clipped(other));
                 return Err(self.source.error(
@@ -637,6 +670,7 @@ impl Reader<'_> {
         self.check(naming, &[], &["PayloadBased", "RegionBased"]);
         let known = ["PayloadBased", "RegionBased"];
         let mut kinds = naming.children.iter();
+        // Elements that are unknown were already reported by the check.
         let Some(child) = kinds.find(|child| known.contains(&child.name.as_str())) else {
             let expected = "one <PayloadBased> or <RegionBased>";
             return Err(self.source.error(naming.at, expected, "none of them"));
@@ -690,9 +724,11 @@ impl Reader<'_> {
     /// Leaves out what refers to nothing or to itself, and returns the rest.
     fn finish(mut self, document: &Element) -> Result<Manifest> {
         let mut is_left_out: IndexVec<Region, bool> = IndexVec::filled(false, &self.regions);
+        // Doubles first: a GUID that two regions have must be found once.
         self.leave_out_doubles(&mut is_left_out);
         self.leave_out_dangling(&mut is_left_out);
         let mut manifest = self.rest(&is_left_out);
+        // Only after dangling ones are gone, since a circle through a missing region is none.
         if let Err(circle) = super::order::of(&manifest) {
             let mut is_left_out: IndexVec<Region, bool> =
                 IndexVec::filled(false, &manifest.regions);
@@ -706,14 +742,17 @@ impl Reader<'_> {
                 self.source.warn(&mut self.warnings, region.at, text);
             }
             self.regions = manifest.regions;
+            // What needs a region of the circle goes too.
             self.leave_out_dangling(&mut is_left_out);
             manifest = self.rest(&is_left_out);
         }
+        // Regions that only contain others find nothing.
         if manifest.regions.iter().any(|region| region.ends.is_some()) {
             manifest.warnings = self.warnings;
             return Ok(manifest);
         }
         let expected = "a <Region> with <Start> and <Stop>";
+        // The first warning is most likely the reason why nothing is left.
         Err(match self.warnings.first() {
             Some(first) => ManifestError::at_place(
                 (first.file.as_str(), first.line, first.column),
@@ -734,6 +773,7 @@ impl Reader<'_> {
     fn leave_out_doubles(&mut self, is_left_out: &mut IndexVec<Region, bool>) {
         let mut guids = HashSet::new();
         for (place, region) in self.regions.enumerate() {
+            // The earlier one wins, as for elements that are written twice.
             if !guids.insert(region.guid.as_str()) {
                 is_left_out[place] = true;
                 let text = format!(
@@ -751,6 +791,7 @@ impl Reader<'_> {
         let mut needed_by: HashMap<String, Vec<Idx<Region>>> = HashMap::new();
         for (place, region) in self.regions.enumerate() {
             if !is_left_out[place] {
+                // Only what stays can be needed.
                 there.insert(region.guid.clone());
             }
             for guid in needed(region) {
@@ -759,9 +800,11 @@ impl Reader<'_> {
         }
         let missing = |guid: &&String| !there.contains(*guid);
         let mut gone: Vec<String> = needed_by.keys().filter(missing).cloned().collect();
+        // Hashing changes the order from run to run, and warnings must not.
         gone.sort();
         while let Some(guid) = gone.pop() {
             for place in needed_by.remove(&guid).into_iter().flatten() {
+                // It may need several missing regions; one warning is enough.
                 if std::mem::replace(&mut is_left_out[place], true) {
                     continue;
                 }
@@ -773,6 +816,7 @@ impl Reader<'_> {
                     clipped(&guid)
                 );
                 self.source.warn(&mut self.warnings, region.at, text);
+                // Those that need it are dangling now.
                 gone.push(region.guid.clone());
             }
         }
@@ -794,45 +838,18 @@ impl Reader<'_> {
             }
             let mut region = region.clone();
             region.parent = parent;
-            let mut of = |event: &mut Idx<EventPattern>| {
+            // Patterns that only belong to regions that are left out would be searched for and
+            // reported as missing.
+            each_event(&mut region, |event| {
                 *event = events.place(self.events.all[*event].clone());
-            };
-            if let Some((start, stop)) = &mut region.ends {
-                for end in [start, stop] {
-                    match end {
-                        Endpoint::Event(event) | Endpoint::Duration { event, .. } => of(event),
-                        Endpoint::Region(..) => {}
-                    }
-                }
-            }
-            for filter in &mut region.filters {
-                if let Trigger::Event(event) = &mut filter.trigger {
-                    of(event);
-                }
-            }
+            });
             places[place] = Some(regions.push(region));
         }
         let mut by_guid: Vec<Idx<Region>> = regions.positions().collect();
+        // A search by GUID runs for each reference and each event.
         by_guid.sort_by(|a, b| regions[*a].guid.cmp(&regions[*b].guid));
-        let mut unnamed = Vec::new();
-        for (place, region) in regions.enumerate() {
-            if let Some(Naming::Region { guid, .. }) = &region.naming
-                && by_guid
-                    .binary_search_by(|at| regions[*at].guid.cmp(guid))
-                    .is_err()
-            {
-                unnamed.push(place);
-            }
-        }
-        for place in unnamed {
-            let region = &mut regions[place];
-            region.naming = None;
-            let text = format!(
-                "the instances of {:?} have no names: they need a region that the file does not have",
-                clipped(&region.name)
-            );
-            self.source.warn(&mut self.warnings, region.at, text);
-        }
+        self.take_names(&mut regions, &by_guid);
+        // Positions changed; the old numbers would name other patterns.
         self.events = Interned {
             all: events.all.clone(),
             places: HashMap::new(),
@@ -844,11 +861,53 @@ impl Reader<'_> {
             warnings: Warnings::new(),
         }
     }
+
+    /// Takes their names from the regions whose names need a region that is not there.
+    fn take_names(&mut self, regions: &mut IndexVec<Region>, by_guid: &[Idx<Region>]) {
+        let mut unnamed = Vec::new();
+        for (place, region) in regions.enumerate() {
+            if let Some(Naming::Region { guid, .. }) = &region.naming
+                && by_guid
+                    .binary_search_by(|at| regions[*at].guid.cmp(guid))
+                    .is_err()
+            {
+                unnamed.push(place);
+            }
+        }
+        // A separate loop, since regions are borrowed above.
+        for place in unnamed {
+            let region = &mut regions[place];
+            region.naming = None;
+            let text = format!(
+                "the instances of {:?} have no names: they need a region that the file does not have",
+                clipped(&region.name)
+            );
+            self.source.warn(&mut self.warnings, region.at, text);
+        }
+    }
+}
+
+/// Changes each event that a region names.
+fn each_event(region: &mut Region, mut change: impl FnMut(&mut Idx<EventPattern>)) {
+    if let Some((start, stop)) = &mut region.ends {
+        for end in [start, stop] {
+            match end {
+                Endpoint::Event(event) | Endpoint::Duration { event, .. } => change(event),
+                Endpoint::Region(..) => {}
+            }
+        }
+    }
+    for filter in &mut region.filters {
+        if let Trigger::Event(event) = &mut filter.trigger {
+            change(event);
+        }
+    }
 }
 
 /// GUIDs of the regions that a region needs.
 fn needed(region: &Region) -> impl Iterator<Item = &str> {
     let ends = region.ends.iter().flat_map(|(start, stop)| [start, stop]);
+    // A parent is no need: what is in it moves up if it goes.
     let of_ends = ends.filter_map(|end| match end {
         Endpoint::Region(guid, _) => Some(guid.as_str()),
         _ => None,
@@ -871,6 +930,7 @@ fn metadata(element: &Element) -> Vec<(String, String)> {
 
 /// Converts a GUID to lower case, without braces.
 fn plain_guid(text: &str) -> String {
+    // Both spellings are common, and comparisons are of texts.
     text.trim()
         .trim_start_matches('{')
         .trim_end_matches('}')

@@ -98,6 +98,7 @@ struct Solved {
 }
 
 /// The definition of regions before a file was read: there are none.
+// A request exists before its files are read.
 static NONE: Manifest = Manifest {
     regions: IndexVec::new(),
     events: IndexVec::new(),
@@ -123,6 +124,7 @@ impl RegionRequest {
     /// The extract has none of the events; the query fails.
     pub fn ask(&self, session: &Session) -> Result<RegionAnswer<RegionRow>> {
         let solved = self.solve(session)?;
+        // Instances already passed the filters, so that sums and `--details` agree.
         let instances = self.instances(&solved, session)?;
         let mut by_region: HashMap<&str, Vec<&RegionInstance>> = HashMap::new();
         for instance in &instances {
@@ -132,6 +134,7 @@ impl RegionRequest {
                 .push(instance);
         }
         let mut rows: Vec<RegionRow> = Vec::new();
+        // In the order of the file, so that regions with equal sums keep its order.
         for (place, region) in self.manifest().regions.enumerate() {
             let of = by_region
                 .get(region.guid.as_str())
@@ -144,6 +147,7 @@ impl RegionRequest {
             row.open_stops = solved.found.ends[place] as i64;
             let is_asked = self.is_asked(&region.name, region.friendly_name.as_deref());
             if is_asked
+                // Regions of which the trace has nothing would only hide the others.
                 && row.count + row.open_starts + row.open_stops > 0
                 && self.count.contains(Some(row.count))
             {
@@ -174,6 +178,7 @@ impl RegionRequest {
     }
 
     fn solve(&self, session: &Session) -> Result<Solved> {
+        // Without `read_files`, which reports the missing option itself.
         if self.manifest.content.is_none() {
             return Err(Error::NotThere {
                 message: "no file defines regions".to_owned(),
@@ -181,6 +186,7 @@ impl RegionRequest {
                     .to_owned(),
             });
         }
+        // The check comes first, since an empty answer would look as if no region ever happened.
         if !has_rows(session, "generic_event")? && !has_rows(session, "mark")? {
             // The extract does not record whether none were recorded or none were kept, so the hint
             // has both.
@@ -198,6 +204,8 @@ impl RegionRequest {
             .filter(|(place, _)| events.of(*place).is_empty())
             .map(|(_, event)| described(event))
             .collect();
+        // Some may be missing, as when a program did not get that far; all of them are a wrong
+        // recording.
         if missing.len() == self.manifest().events.len() {
             return Err(Error::NotThere {
                 message: "the extract has none of the events that the file of regions names"
@@ -225,6 +233,7 @@ impl RegionRequest {
     fn instances(&self, solved: &Solved, session: &Session) -> Result<Vec<RegionInstance>> {
         let events = &solved.events;
         let found = &solved.found;
+        // Containment crosses regions, so all of them are in one list.
         let all: IndexVec<Instance> = found.ended.iter().flatten().cloned().collect();
         let parents = tree::parents(self.manifest(), &all, events);
         let names = Names::new(self.manifest(), &all, session)?;
@@ -240,6 +249,8 @@ impl RegionRequest {
             ids[*place] = id;
         }
         let depths = depths(&parents);
+        // Names of processes are filtered in SQL, where their rules are, and only keys are
+        // compared here.
         let of_processes = self.process_keys(session)?;
         let mut rows = Vec::new();
         for place in by_begin {
@@ -248,11 +259,14 @@ impl RegionRequest {
                 depth: depths[place],
                 ..self.row(&all[place], events, &names, ids[place])
             };
+            // After numbering: an instance has the same number whatever is asked for.
             if self.is_wanted(&row, of_processes.as_ref()) {
                 rows.push(row);
             }
         }
         if self.open {
+            // Starts without an end come after all others, so that the numbers of those do not
+            // change.
             for (id, instance) in (all.len() as i64..).zip(found.open.iter().flatten()) {
                 let row = self.row(instance, events, &names, id);
                 if self.is_wanted(&row, of_processes.as_ref()) {
@@ -336,6 +350,7 @@ impl RegionRequest {
     }
 
     fn is_wanted(&self, row: &RegionInstance, processes: Option<&HashSet<i64>>) -> bool {
+        // The start or the end is enough: a region may begin in one process and end in another.
         let of = |key: Option<i64>| {
             key.is_some_and(|key| processes.is_some_and(|keys| keys.contains(&key)))
         };
@@ -352,6 +367,7 @@ impl RegionRequest {
         self.is_asked(&row.region, row.friendly_name.as_deref())
             && instance.is_none_or(|filter| filter.matches(row.instance.as_deref()))
             && (processes.is_none() || of(row.start_process_key) || of(row.stop_process_key))
+            // Parts that only overlap with the range count as well, as for waits and I/O.
             && row.start_ns <= to
             && row.stop_ns.is_none_or(|stop| stop >= from)
             && lasts
@@ -359,10 +375,12 @@ impl RegionRequest {
 
     /// Returns the keys of the requested processes; `None` for all.
     fn process_keys(&self, session: &Session) -> Result<Option<HashSet<i64>>> {
+        // No condition means all, also instances whose events have no process.
         let conditions = self.processes.conditions();
         if conditions.is_empty() {
             return Ok(None);
         }
+        // Processes of the whole trace: pids come back, keys do not.
         let rows: Vec<ProcessKeyRow> = ask(
             session,
             &format!(
@@ -382,10 +400,12 @@ impl RegionRequest {
     fn sort_rows(&self, rows: &mut [RegionRow]) {
         match self.sort {
             RegionSort::Time => rows.sort_by_key(|row| (row.first_start_ns, row.depth)),
+            // The usual order of sums puts what took longest first.
             RegionSort::Usual | RegionSort::Duration => rows.sort_by_key(|row| row.duration_ns),
             RegionSort::Count => rows.sort_by_key(|row| row.count),
             RegionSort::Max => rows.sort_by_key(|row| row.max_duration_ns),
             RegionSort::Mean => {
+                // Regions without instances go last, and none is shorter than 0.
                 let mean = |row: &RegionRow| row.mean_duration_ns.unwrap_or(-1.0);
                 rows.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
             }
@@ -407,6 +427,7 @@ impl RegionRequest {
                 rows.sort_by_key(|row| {
                     (
                         row.start_ns,
+                        // Longer ones first, so that an instance comes before what is in it.
                         std::cmp::Reverse(row.stop_ns),
                         row.depth,
                         row.id,
@@ -443,6 +464,7 @@ fn depths(parents: &Parents) -> IndexVec<Instance, i64> {
         }
     }
     // The loop visits every instance.
+    // So no default is ever used.
     let known = depths.iter().map(|depth| depth.unwrap_or(0));
     known.collect()
 }
@@ -468,6 +490,7 @@ fn described(event: &definition::EventPattern) -> String {
             (Test::Fits(expression), false) => ("like", expression.text()),
             (Test::Fits(expression), true) => ("unlike", expression.text()),
         };
+        // Quoted, since values may have spaces.
         format!("{} {word} {value:?}", condition.field)
     });
     let parts = [

@@ -36,12 +36,15 @@ impl<'m> Names<'m> {
         instances: &IndexVec<Instance>,
         session: &Session,
     ) -> Result<Self> {
+        // Any instance counts, whenever it was: a name tells whether the other region happened
+        // at all.
         let mut present = IndexVec::filled(false, &manifest.regions);
         for instance in instances {
             present[instance.region] = true;
         }
         let of_pids = |naming: &Naming| matches!(naming, Naming::Field { is_pid: true, .. });
         let mut processes: HashMap<i64, Vec<ProcessName>> = HashMap::new();
+        // Reading all processes is only worth it if a name needs them.
         if manifest
             .regions
             .iter()
@@ -49,6 +52,7 @@ impl<'m> Names<'m> {
         {
             let all: Vec<ProcessName> = ask(
                 session,
+                // In a fixed order, so that the guess below is the same each time.
                 "SELECT pid, name, start_ns, stop_ns FROM process ORDER BY process_key",
             )?;
             for process in all {
@@ -69,12 +73,14 @@ impl<'m> Names<'m> {
                 let start = || events.value(instance.start, name);
                 let stop = || events.value(instance.stop, name);
                 let value = match side {
+                    // Without a side, the end only matters if the start lacks the field.
                     None => start().or_else(stop),
                     Some(Side::Start) => start(),
                     Some(Side::Stop) => stop(),
                 }?;
                 let process = || self.process(value, instance.start_ns);
                 Some(if *is_pid {
+                    // A wrong id is still more than no name.
                     process().unwrap_or_else(|| value.to_owned())
                 } else {
                     value.to_owned()
@@ -97,9 +103,11 @@ impl<'m> Names<'m> {
 
     /// Returns the name of the process that had an id at a time.
     fn process(&self, pid: &str, ts_ns: i64) -> Option<String> {
+        // The field is text, in decimal or hexadecimal digits.
         let pid = i64::try_from(super::events::integer(pid)?).ok()?;
         let all = self.processes.get(&pid)?;
         let lives = |process: &&ProcessName| {
+            // A process without a start was there before the trace.
             process.start_ns.is_none_or(|start| start <= ts_ns)
                 && process.stop_ns.is_none_or(|stop| stop >= ts_ns)
         };

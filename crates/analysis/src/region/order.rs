@@ -20,6 +20,7 @@ pub(super) fn of(manifest: &Manifest) -> Result<Vec<Idx<Region>>, Vec<Idx<Region
     let mut missing = Missing::filled(0, regions);
     for (place, region) in regions.enumerate() {
         let ends = region.ends.iter().flat_map(|(start, stop)| [start, stop]);
+        // What is missing was left out when the file was read, so nothing is lost here.
         let of_ends = ends.filter_map(|end| match end {
             Endpoint::Region(guid, _) => manifest.place(guid),
             _ => None,
@@ -31,7 +32,8 @@ pub(super) fn of(manifest: &Manifest) -> Result<Vec<Idx<Region>>, Vec<Idx<Region
                 Trigger::Region(guid) => manifest.place(guid),
                 Trigger::Event(_) => None,
             });
-        // A region that contains others is found after them.
+        // A region that contains others is found after them, unless it has ends of its own: those find
+        // it without its children.
         let around = region
             .parent
             .filter(|parent| regions[*parent].ends.is_none());
@@ -46,9 +48,11 @@ pub(super) fn of(manifest: &Manifest) -> Result<Vec<Idx<Region>>, Vec<Idx<Region
         .positions()
         .filter(|place| missing[*place] == 0)
         .collect();
+    // The list is the queue and the result at the same time.
     let mut at = 0;
     while let Some(place) = ready.get(at).copied() {
         at += 1;
+        // Every need counts, also a second one of the same region: both were added.
         for next in &needed_by[place] {
             missing[*next] -= 1;
             if missing[*next] == 0 {
@@ -72,6 +76,7 @@ pub(super) fn of(manifest: &Manifest) -> Result<Vec<Idx<Region>>, Vec<Idx<Region
 fn circles(left: &[Idx<Region>], needed_by: &NeededBy, mut missing: Missing) -> Vec<Idx<Region>> {
     let mut needs = NeededBy::filled(Vec::new(), needed_by);
     let mut users = Missing::filled(0, needed_by);
+    // Only edges between those that are left; the others are done.
     for needed in left {
         for by in needed_by[*needed].iter().filter(|by| missing[**by] > 0) {
             users[*needed] += 1;
@@ -81,6 +86,7 @@ fn circles(left: &[Idx<Region>], needed_by: &NeededBy, mut missing: Missing) -> 
     let is_outside = |place: &Idx<Region>| users[*place] == 0;
     let mut outside: Vec<Idx<Region>> = left.iter().copied().filter(is_outside).collect();
     while let Some(place) = outside.pop() {
+        // Zero takes it out of the result.
         missing[place] = 0;
         for needed in &needs[place] {
             users[*needed] -= 1;

@@ -11,6 +11,7 @@ use super::{Manifest, RegionAnswer, RegionInstance, RegionRequest, RegionRow, Re
 use crate::Result;
 
 /// Maximum number of levels by which instances are indented.
+// Deeper ones would push the name out of the window.
 const MOST_INDENTED: usize = 40;
 
 /// Properties of the sums that decide their columns: a column without any number is not shown.
@@ -91,6 +92,7 @@ const INSTANCES: View<Instances, RegionInstance> = View::new(
         One::new("Parent", "Parent", Whole, |_, row| row.parent_id.into()).hidden(),
         One::new("Region", "Region", Word, |_, row| {
             let depth =
+                // A depth that does not fit is deeper than the limit.
                 usize::try_from(row.depth).map_or(MOST_INDENTED, |depth| depth.min(MOST_INDENTED));
             format!(
                 "{}{}",
@@ -174,6 +176,8 @@ impl RegionRequest {
             let shown = Instances {
                 sort: self.sort,
                 has_names: rows.iter().any(|row| row.instance.is_some()),
+                // Mostly the process is the same at both ends, and a second column would repeat
+                // the first.
                 ends_elsewhere: rows
                     .iter()
                     .any(|row| ended(row) && row.stop_process_key != row.start_process_key),
@@ -214,9 +218,11 @@ impl Question for RegionRequest {
     ];
 
     fn form(&self) -> Form<Self> {
-        // The SQL is the query for the events; instances are found in them.
+        // The SQL is the query for the events; instances are found in them. So `--sql` shows something
+        // that runs, but not the answer itself.
         let form = if self.details {
             Form::made::<RegionInstance>(self.sql(), Self::found).describing(|asked, fields| {
+                // Columns of documentation: all that an answer can have.
                 let all = Instances {
                     sort: asked.sort,
                     has_names: true,

@@ -56,6 +56,7 @@ pub(super) fn sum<'i>(instances: impl Iterator<Item = &'i RegionInstance>) -> Re
     let mut row = RegionRow::default();
     let mut names = HashSet::new();
     for instance in instances {
+        // What did not end has no length, and is counted as an open start instead.
         let Some((stop, duration)) = instance.stop_ns.zip(instance.duration_ns) else {
             continue;
         };
@@ -74,6 +75,7 @@ pub(super) fn sum<'i>(instances: impl Iterator<Item = &'i RegionInstance>) -> Re
         names.extend(instance.instance.as_deref());
     }
     row.names = names.len() as i64;
+    // Of no instance there is no mean, and 0 would look like a very short one.
     row.mean_duration_ns = (row.count > 0).then(|| row.duration_ns as f64 / row.count as f64);
     row
 }

@@ -19,6 +19,7 @@ pub(super) fn parents(
 ) -> Parents {
     let mut of_region: IndexVec<Region, Vec<Idx<Instance>>> =
         IndexVec::filled(Vec::new(), &manifest.regions);
+    // Instances are sorted within their region, and so are these lists.
     for (place, instance) in instances.enumerate() {
         of_region[instance.region].push(place);
     }
@@ -61,6 +62,7 @@ impl<'a> Around<'a> {
         let mut by_key = ByKey::new();
         for place in places {
             let instance = &instances[*place];
+            // Nobody knows whether an instance without an end contains another.
             let Some(stop_ns) = instance.stop_ns else {
                 continue;
             };
@@ -81,6 +83,7 @@ impl<'a> Around<'a> {
 
     /// The instance that started first of those that contain the child.
     fn earliest(&self, child: &Instance, events: &Events) -> Option<Idx<Instance>> {
+        // Without an end, the same holds for the child.
         let stop_ns = child.stop_ns?;
         let list = self
             .by_key
@@ -110,6 +113,7 @@ fn nest(
 ) {
     let mut sorted: Vec<(i64, std::cmp::Reverse<i64>, Idx<Instance>)> = places
         .iter()
+        // Longer ones first among those that start together: they contain the others.
         .filter_map(|place| {
             let instance = &instances[*place];
             Some((
@@ -127,6 +131,7 @@ fn nest(
     for (_, std::cmp::Reverse(stop_ns), place) in sorted {
         let instance = &instances[place];
         let keys = (
+            // A child shares the first field of a pair with the second field of its parent.
             shared(same, events, instance, Side::Start),
             shared(same, events, instance, Side::Stop),
         );
@@ -134,12 +139,15 @@ fn nest(
             continue;
         };
         let parent = open.get(&as_child).and_then(|list| {
+            // Ends never increase, so all up to this place reach far enough, and the last one is
+            // nearest.
             let containing = list.partition_point(|(stop, _)| *stop >= stop_ns);
             list.get(containing.checked_sub(1)?)
         });
         if let Some((_, found)) = parent {
             parents[place] = Some(*found);
         }
+        // After the search, so that no instance becomes its own parent.
         let list = open.entry(as_parent).or_default();
         while list.last().is_some_and(|(stop, _)| *stop < stop_ns) {
             list.pop();

@@ -77,6 +77,7 @@ pub(super) fn sums(request: &WaitRequest, session: &Session, held: i64) -> Resul
     };
     let code = Code::new(trace, request.by == WaitBy::Method);
     let mut processes: HashMap<Option<i64>, OfProcess> = HashMap::new();
+    // By windows of time, so that memory does not grow with the trace.
     for window in windows(request.time, session, held)? {
         let mut waits: HashMap<Option<i64>, Vec<Wait>> = HashMap::new();
         for batch in session.sql(&request.stack_sql(window))? {
@@ -87,6 +88,7 @@ pub(super) fn sums(request: &WaitRequest, session: &Session, held: i64) -> Resul
         let mut jobs: Vec<Job> = Vec::new();
         for (process_key, waits) in waits {
             // The first window of a process has no sums before it.
+            // Taken out and put back: the work on a process moves to another thread.
             let known = processes.remove(&process_key).unwrap_or_default();
             jobs.push(Job::new(process_key, known, waits));
         }
@@ -106,6 +108,7 @@ pub(super) fn sums(request: &WaitRequest, session: &Session, held: i64) -> Resul
     rows.retain(fits);
     rows.iter_mut()
         .for_each(|row| row.sort_value = sort_value(request.sort, row) as f64);
+    // Sorted here and not in SQL, since the sums are made here.
     rows.sort_by(|a, b| {
         a.sort_value
             .total_cmp(&b.sort_value)
@@ -150,6 +153,7 @@ fn describe(session: &Session, rows: &mut [WaitSum]) -> Result<()> {
         .into_iter()
         .filter_map(|process| Some((process.process_key?, process)))
         .collect();
+    // A process that no event described has only its key.
     for row in rows {
         let Some(process) = row.process_key.and_then(|key| by_key.get(&key)) else {
             continue;
@@ -178,6 +182,7 @@ struct Code {
 impl Code {
     fn new(trace: &TraceFrames, with_method: bool) -> Self {
         let mut names: IndexVec<Name> = IndexVec::new();
+        // Names are numbered once, so that sums are found by number and not by text.
         let mut known = HashMap::new();
         let mut number = |frame| {
             let name = name(trace, frame, with_method);
@@ -190,6 +195,7 @@ impl Code {
             let mut names: Vec<Idx<Name>> = trace
                 .stack(stack)
                 .filter_map(|frame| of_frame.get(usize::try_from(frame).ok()?).copied())
+                // A method counts once for a stack, even if it calls itself.
                 .collect();
             names.sort_unstable();
             names.dedup();
@@ -212,6 +218,7 @@ fn name(trace: &TraceFrames, frame: i32, with_method: bool) -> Name {
     let method = trace.method(frame).map_or_else(
         || {
             let text = trace.text(frame);
+            // The module has a column of its own.
             match module {
                 Some(module) => text.strip_prefix(module).unwrap_or(&text).to_owned(),
                 None => format!("+{}", text.trim_start_matches("?!")),
@@ -263,6 +270,7 @@ impl OfProcess {
         // sum needs to remember only the last thread, and the end so far.
         waits.sort_by_key(|wait| wait.thread_key);
         for wait in waits.iter() {
+            // A wait counts in the window in which it ends, so that it counts once.
             let is_end = window.holds(wait.in_ns);
             finder.each(self, wait, |number, sum, threads| {
                 if sum.last_thread != wait.thread_key && threads.insert((number, wait.thread_key)) {
@@ -276,6 +284,7 @@ impl OfProcess {
         }
         waits.sort_by_key(|wait| wait.wait_start);
         for wait in waits.iter() {
+            // Clipped to the window: unions of windows add up to the union of the trace.
             let part = wait.waiting().and_then(|interval| window.part(interval));
             if let Some((start, end)) = part {
                 finder.each(self, wait, |_, sum, _| sum.waiting.add(start, end));
@@ -300,6 +309,7 @@ impl OfProcess {
                 method,
                 wait_ns: sum.waiting.length(),
                 ready_ns: sum.ready.length(),
+                // Rounded down, as the SQL of the other groupings does.
                 wait_mean_ns: (sum.row.waits > 0).then(|| sum.row.wait_sum_ns / sum.row.waits),
                 ..sum.row
             }
@@ -333,6 +343,7 @@ impl<'c> Finder<'c> {
         let stack = usize::try_from(wait.stack_id).ok();
         let names = stack.and_then(|stack| self.code.of_stack.get(stack));
         for name in names.into_iter().flatten() {
+            // Made when the first stack has that name.
             let number =
                 *self.of_name[*name].get_or_insert_with(|| process.sums.push(Sum::new(*name)));
             take(number, &mut process.sums[number], &mut process.threads);
@@ -366,6 +377,7 @@ impl Job {
             let mut work = job.lock();
             let (process, waits) = &mut *work;
             process.add(waits, code, window);
+            // Freed as soon as they are added, while other processes go on.
             *waits = Vec::new();
         };
         let done = workers.map(&jobs, add, |_, ()| Ok::<(), Infallible>(()));

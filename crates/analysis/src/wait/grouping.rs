@@ -82,6 +82,8 @@ impl Grouping {
             .map(
                 |(name, kind)| match self.keys.iter().find(|(_, key)| key == name) {
                     Some((expression, _)) => format!("{expression} AS {name}"),
+                    // Columns of other groupings are null, so that all groupings have the same
+                    // columns.
                     None => format!("CAST(NULL AS {kind}) AS {name}"),
                 },
             )

@@ -182,11 +182,15 @@ impl WaitRequest {
     /// # Errors
     /// The errors of [`WaitRequest::ask`].
     pub fn ask_holding(&self, session: &Session, held: i64) -> Result<Vec<WaitSum>> {
+        // Without ready events all lengths would be missing, which looks like an idle machine.
         check(session)?;
         let mut rows = match self.by {
+            // By code in memory: a join of stacks with their frames would multiply the rows of each
+            // wait.
             WaitBy::Method | WaitBy::Module => by_code::sums(self, session, held)?,
             _ => ask(session, &self.sql())?,
         };
+        // After the sums: the largest of them are known only now.
         self.top.cut(&mut rows);
         Ok(rows)
     }

@@ -92,6 +92,7 @@ WHERE w.stack_id IS NOT NULL",
         if self.sort == WaitSort::Open {
             conditions.push("is_open_wait".to_owned());
         }
+        // Limits on lengths are of single waits here.
         conditions.extend(
             limits
                 .into_iter()
@@ -120,6 +121,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
 
     /// Returns the limit of the SQL: the engine chooses the largest rows, and need not hold the
     /// others.
+    // Rows that are skipped have to be computed as well.
     fn limit(&self) -> String {
         let limit = |count: usize| {
             format!(
@@ -143,6 +145,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
             // The idle process waits for nothing. A thread whose process is not known is kept,
             // which a plain comparison with null would drop.
             vec!["c.last_out_ns IS NOT NULL".to_owned(), "coalesce(p.pid, -1) <> 0".to_owned()];
+        // Joined with the condition of the process, which is computed once for each process.
         let (process, fits) = self.process();
         conditions.extend(fits);
         if !self.time.is_unlimited() {
@@ -152,6 +155,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
                 "c.last_out_ns <= {b} AND (c.in_ns >= {a} OR c.in_ns IS NULL)"
             ));
         }
+        // Rows of other windows are not read.
         conditions.extend(window.condition());
         if let Some(tid) = self.tid {
             conditions.push(format!(
@@ -205,6 +209,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
 
     /// Returns the tags of a stack by all sets, one per line; a filter looks at each line.
     fn tags_of(&self, stack: &str) -> String {
+        // Each set is a line of its own, so that a filter can match any of them.
         let tags: Vec<String> = self
             .sets()
             .iter()
@@ -234,6 +239,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
     /// once for each process. A thread without a process counts as one of a process without a name.
     fn process(&self) -> (String, Option<String>) {
         let conditions = self.processes.conditions();
+        // A plain join is faster than one with a column that is always true.
         if conditions.is_empty() {
             return ("process".to_owned(), None);
         }
@@ -296,6 +302,7 @@ fn frames(filter: &str) -> String {
             .strip_prefix('!')
             .map_or(("", part), |name| ("!", name.trim()));
         let has_module = name.contains(['!', '+']) || name == "*";
+        // A filter with a module is already one on frames.
         if name.is_empty() || has_module {
             part.to_owned()
         } else {
@@ -327,6 +334,7 @@ fn reason_condition(filter: &str) -> String {
         ([], _) => "c.wait_reason IS NULL".to_owned(),
         (_, []) if is_none_fit => "TRUE".to_owned(),
         (_, []) => "c.wait_reason IS NOT NULL".to_owned(),
+        // The shorter list of both, since it is compared with each row.
         (few, many) if few.len() < many.len() => {
             format!("coalesce(c.wait_reason IN ({}), {is_none_fit})", list(few))
         }

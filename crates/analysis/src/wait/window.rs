@@ -27,12 +27,14 @@ impl Window {
     /// Returns `true` if a switch-in is in the window. One that did not come is in the last window.
     pub(super) fn holds(self, in_ns: Option<i64>) -> bool {
         let at = in_ns.unwrap_or(i64::MAX);
+        // The last window also has what comes after it.
         self.from <= at && (at < self.to || self.to == i64::MAX)
     }
 
     /// Returns the part of an interval that is in the window.
     pub(super) fn part(self, (start, end): (i64, i64)) -> Option<(i64, i64)> {
         let part = (start.max(self.from), end.min(self.to));
+        // Touching counts, so that a wait of no length is in a window.
         (part.0 <= part.1).then_some(part)
     }
 
@@ -66,6 +68,7 @@ etwkit_question::declare! {
 pub(super) fn windows(time: Range, session: &Session, held: i64) -> Result<Vec<Window>> {
     let (from, to) = ends(time);
     let mut cuts = Vec::new();
+    // First as a whole: most traces need only one window.
     let whole = Count::ask(session, &format!("in_ns BETWEEN {from} AND {to}"), "0")?;
     for piece in whole {
         cut(session, &piece, held, &mut cuts)?;
@@ -94,18 +97,21 @@ ORDER BY 1"
 /// Adds the times at which windows end inside a piece of the trace.
 fn cut(session: &Session, piece: &Count, held: i64, cuts: &mut Vec<i64>) -> Result<()> {
     let Some((from, to)) = piece.from_ns.zip(piece.to_ns) else {
+        // No switch-in in this piece.
         return Ok(());
     };
     // Switches at one time cannot be divided.
     if piece.rows <= held || from >= to {
         return Ok(());
     }
+    // At least one nanosecond wide, and the last part ends after the piece.
     let width = to.saturating_sub(from) / PARTS + 1;
     let within = format!("in_ns BETWEEN {from} AND {to}");
     let parts = Count::ask(session, &within, &format!("(in_ns - {from}) / {width}"))?;
     let mut rows = 0;
     for part in parts {
         let Some(start) = part.from_ns else { continue };
+        // A cut before this part, if both together are too many.
         if rows > 0 && rows + part.rows > held {
             cuts.push(start);
             rows = 0;

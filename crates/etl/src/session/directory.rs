@@ -49,6 +49,8 @@ const PEEK_LEN: usize = HEADER_LEN + 24;
 
 impl Directory {
     pub(super) fn read(
+        // The scan reads headers alone, a few bytes for each buffer, so that opening does not read
+        // the file.
         source: &dyn ByteSource,
         file: usize,
         header: &TraceHeader,
@@ -84,6 +86,7 @@ impl Scan<'_> {
     fn run(&mut self) -> Result<()> {
         let mut position = 0;
         let end = self.probe.end;
+        // A position with fewer bytes than a header cannot start a buffer.
         while position + HEADER_LEN as u64 <= end {
             if let Some(mut header) = self
                 .probe
@@ -94,9 +97,12 @@ impl Scan<'_> {
                 // place where the scan resynchronizes.
                 let size = self.probe.trusted_size(position, &header)?;
                 if size != header.buffer_size {
+                    // Counted as damage without lost bytes: with the right size all of the buffer
+                    // is read.
                     self.damage(Kind::BufferSize, position, 0);
                     header.buffer_size = size;
                 }
+                // The file may end inside the buffer. Its first part is still read.
                 let len = u64::from(size).min(end - position);
                 self.add(position, len as u32, header)?;
                 position += len;
@@ -120,6 +126,7 @@ impl Scan<'_> {
     /// there.
     fn skip(&mut self, from: u64, to: u64) {
         let bytes = to - from;
+        // Counted even if they are few, because a file has no gaps between its buffers.
         self.damage(Kind::SkippedBytes, from, bytes);
         if bytes > HEADER_LEN as u64 {
             self.found.skipped += bytes;
@@ -146,6 +153,8 @@ impl Scan<'_> {
             offset,
             len,
             header,
+            // Kept by buffers that hold no records: they come after all others and are never
+            // opened.
             first_time: i64::MAX,
         };
         if entry.is_truncated() {
@@ -179,6 +188,7 @@ impl Scan<'_> {
             return Ok(time);
         }
         // The first record has no readable time: cut the whole buffer.
+        // Costly, and only for buffers that start with a message or with damage.
         let loaded = Loaded::read(self.probe.source, entry, self.probe.format)?;
         let mut first = i64::MAX;
         loaded.cut(|cut| first = first.min(cut.timestamp), |_| ());
@@ -189,6 +199,7 @@ impl Scan<'_> {
     fn time_of_first_record(&self, entry: &BufferEntry) -> Result<Option<i64>> {
         let Probe { source, format, .. } = self.probe;
         let len = entry.len as usize;
+        // Only the stored bytes of this buffer: the next one must not be read as its continuation.
         if !entry.header.is_compressed() {
             let mut head = [0; PEEK_LEN];
             let head = read(source, entry.offset, &mut head)?;
@@ -205,6 +216,7 @@ impl Scan<'_> {
 fn peek_time(buffer: &[u8]) -> Option<i64> {
     let record = buffer.get(HEADER_LEN..)?;
     // WPP messages have another marker and may have no time at all. For them, and for skipped
+    // Without the marker the bytes are no record with a time at a known place.
     // records, the caller cuts the whole buffer.
     let kind = HeaderKind::from_byte(*record.get(2)?).filter(|_| record.get(3) == Some(&0xC0))?;
     i64_at(record, kind.time_stamp_at()?)
@@ -275,11 +287,13 @@ impl BufferCounts {
 /// Number of buffers in the skipped bytes, assuming the average size of the others.
 fn buffers_in(skipped: u64, buffers: &[BufferEntry]) -> u64 {
     // The header buffer may have another size.
+    // The header buffer counts for itself and would distort the mean.
     let others = tail(buffers, 1);
     let bytes = others
         .iter()
         .map(|b| u64::from(b.header.buffer_size))
         .fold(0, u64::saturating_add);
+    // Rounded up, since each stretch of skipped bytes lost at least one buffer.
     skipped.div_ceil((bytes / others.len().max(1) as u64).max(HEADER_LEN as u64))
 }
 
@@ -323,6 +337,7 @@ fn expected_buffers(header: &TraceHeader) -> Option<u64> {
 }
 
 fn missing_sequence_numbers(buffers: &[BufferEntry], log_file_mode: u32) -> u64 {
+    // A merge numbers the buffers anew, without holes.
     if log_file_mode & mode::RELOG != 0 {
         return 0;
     }

@@ -58,6 +58,8 @@ impl<'s> Loaded<'s> {
         format: u16,
     ) -> Result<Self> {
         let stored = fetch(source, entry)?;
+        // Known before decompression: a cut buffer does not decompress to its end, which is not
+        // damage of its own.
         let truncated = entry.is_truncated();
         if entry.header.is_compressed() {
             return Ok(Self::decompressed(
@@ -69,6 +71,7 @@ impl<'s> Loaded<'s> {
         }
         let len = stored.as_slice().len();
         let end = valid_end(entry, len);
+        // A cut buffer was counted when the directory was read.
         let damage = (end > len && !truncated).then(|| (Kind::BufferSize, (end - len) as u64));
         Ok(Self {
             bytes: stored,
@@ -79,12 +82,15 @@ impl<'s> Loaded<'s> {
     }
 
     fn decompressed(stored: &[u8], entry: &BufferEntry, format: u16, truncated: bool) -> Self {
+        // At least the header, whatever the header says of itself.
         let end = (entry.header.offset as usize).clamp(HEADER_LEN, MAX_BUFFER_LEN as usize);
         // The header may claim 16 MiB for a few stored bytes. Memory is allocated as data appears,
         // so many of these headers do not cost the memory that they claim.
         let mut out = Vec::with_capacity(end.min(1 << 20));
+        // The header is stored as it is, even in compressed buffers.
         out.extend_from_slice(front(stored, HEADER_LEN));
         out.resize(HEADER_LEN, 0);
+        // What was decompressed before an error stays, as records in it are complete.
         let result = decompress(tail(stored, HEADER_LEN), format, &mut out, end);
         let lost = end.saturating_sub(out.len()) as u64;
         let damage = (result.is_err() && !truncated).then_some((Kind::Decompression, lost));
@@ -92,6 +98,7 @@ impl<'s> Loaded<'s> {
             end: out.len(),
             bytes: Bytes::Owned(out),
             damage,
+            // The last record is probably cut, as with the end of a file.
             truncated: truncated || result.is_err(),
         }
     }
@@ -120,6 +127,8 @@ pub(super) fn cut<'s>(
 ) -> Result<Bytes<'s>> {
     let loaded = Loaded::read(&*trace.source, entry, trace.format)?;
     let place = |(kind, bytes), position| DamageAt {
+        // Positions in a decompressed buffer are not places in the file, so that they are added to
+        // that of the buffer.
         kind,
         file: usize::from(file),
         offset: entry.offset + position,
@@ -158,6 +167,7 @@ const fn position_of(trouble: Trouble) -> u64 {
 
 fn fetch<'s>(source: &'s dyn ByteSource, entry: &BufferEntry) -> Result<Bytes<'s>> {
     let len = entry.len as usize;
+    // A mapped file needs no copy, and the system drops its pages when memory is short.
     if let Some(all) = source.mapped() {
         let from = usize::try_from(entry.offset).unwrap_or(usize::MAX);
         return Ok(Bytes::Mapped(front(tail(all, from), len)));
@@ -203,6 +213,7 @@ pub(super) const PREFIX_LEN: usize = HEADER_LEN + 256 + 128;
 /// of its stored form; `None` if `head` is too short for that.
 pub(super) fn decompress_prefix(head: &[u8], format: u16, end: usize) -> Option<Vec<u8>> {
     let mut out = head.get(..HEADER_LEN)?.to_vec();
+    // An error means that the head is too short. The caller then reads the whole buffer.
     decompress(head.get(HEADER_LEN..)?, format, &mut out, end).ok()?;
     Some(out)
 }

@@ -38,6 +38,8 @@ impl Key {
     const fn new(time: i64, file: u16, buffer: u32) -> Self {
         // Flipping the sign bit sorts negative times before positive ones.
         let time = time.cast_unsigned() ^ 1 << 63;
+        // File and buffer break ties: equal stamps keep the order in which the session wrote them,
+        // in every run.
         Self((time as u128) << 48 | (file as u128) << 32 | buffer as u128)
     }
 
@@ -85,6 +87,8 @@ impl Open<'_> {
     ) -> ControlFlow<()> {
         let bytes = self.bytes.as_slice();
         for cut in tail(&self.cuts, self.next) {
+            // Compared before it is emitted: another buffer may have the next event of the whole
+            // trace.
             if Key::new(cut.timestamp, self.file, self.buffer) >= limit {
                 break;
             }
@@ -127,9 +131,12 @@ fn load<'s>(
     let mut ordered = true;
     let mut previous = i64::MIN;
     let bytes = load::cut(trace, file, entry, &mut damage, |bytes, cut| {
+        // Every event is shown to `ahead`, also those that are not kept: the caller counts and
+        // measures all of them.
         if !ahead(&cut.event(bytes, cpu, (file, buffer))) {
             return;
         }
+        // Checked while the buffer is cut, so that the usual one needs no sort.
         ordered &= cut.timestamp >= previous;
         previous = cut.timestamp;
         cuts.push(cut);
@@ -211,6 +218,7 @@ pub(super) fn run(
     mut ahead: impl FnMut(&RawEvent<'_>) -> bool + Send,
     mut visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>,
 ) -> Result<Pass> {
+    // The times of the directory order the buffers, so that none has to be read before its turn.
     let keys = |(file, f): (&super::TraceFile, u16)| {
         file.buffers
             .iter()
@@ -223,6 +231,7 @@ pub(super) fn run(
     let order = order.as_slice();
     // Starting a thread costs more than it saves for a handful of buffers, and with one core the
     // two threads would only take turns.
+    // A quarter of what would be loaded ahead: below that the thread has nothing to do.
     let few = order.len() < *AHEAD.end() / 4
         || available_parallelism().is_ok_and(|cores| cores.get() == 1);
     let pass = if few {
@@ -273,6 +282,7 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
 
     fn run(mut self, mut visit: impl FnMut(&RawEvent<'_>) -> ControlFlow<()>) -> Result<Pass> {
         loop {
+            // Opened before the earliest event is looked at: a new buffer may have an earlier one.
             self.open_due()?;
             let Some(Reverse((_, slot))) = self.heads.peek().copied() else {
                 return Ok(self.pass);
@@ -282,6 +292,7 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
                 self.heads.pop();
                 continue;
             };
+            // Events up to the limit come from one buffer, without touching the heap for each.
             if open
                 .emit(limit, &mut self.pass.events, &mut visit)
                 .is_break()
@@ -295,6 +306,7 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
                         *head = Reverse((key, slot));
                     }
                 }
+                // The heap entry of a buffer is removed only when the buffer is used up.
                 None => self.close_first(slot),
             }
         }
@@ -319,6 +331,8 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
             {
                 return Ok(());
             }
+            // Counted as opened even if it turns out to be empty. Otherwise it would be asked for
+            // again.
             self.opened += 1;
             self.open_buffer(key)?;
         }
@@ -361,6 +375,8 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
         // never takes a slot.
         let Some(key) = open.next_key() else { return };
         self.held += open.held();
+        // Slots are reused, so that the vector is as long as the most buffers that were open at one
+        // time.
         let slot = self.free.pop().unwrap_or_else(|| {
             self.open.push(None);
             self.open.len() - 1

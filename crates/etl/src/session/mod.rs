@@ -244,6 +244,7 @@ impl Session {
 fn one_buffer(
     trace: &TraceFile,
     (file, buffer): (u16, u32),
+    // The pass is borrowed in parts, as the callback counts events while damage is collected.
     entry: &BufferEntry,
     pass: &mut Pass,
     visit: &mut impl FnMut(&RawEvent<'_>) -> ControlFlow<()>,
@@ -267,6 +268,7 @@ pub const HEAD_LEN: usize = 8192;
 
 fn open_file(source: Box<dyn ByteSource>, index: usize, damage: &mut Damage) -> Result<TraceFile> {
     let mut head = vec![0; HEAD_LEN];
+    // A short file has fewer bytes; what is missing shows when it is parsed.
     let len = directory::read(&*source, 0, &mut head)?.len();
     head.truncate(len);
     let (header, t0) = trace_header(&head)?;
@@ -345,6 +347,7 @@ fn trace_header(head: &[u8]) -> Result<(TraceHeader, i64)> {
         buffer: 0,
         position: HEADER_LEN as u32,
         // A size that is too small would hide the header; the fixed part gives its own length.
+        // The fixed part of the header event is 280 bytes after a record header of 32.
         record: front(record, size.max(32 + 280)),
     };
     let header = TraceHeader::parse(event.payload(), kind.pointer_size()).ok_or_else(short)?;
@@ -396,6 +399,7 @@ fn is_text(head: &[u8]) -> bool {
     const LOOKED_AT: usize = 256;
     let start = head.get(..LOOKED_AT).unwrap_or(head);
     let is_wide = start.starts_with(b"\xFF\xFE") || start.starts_with(b"\xFE\xFF");
+    // All bytes have to be text. A trace has zeros among its first numbers.
     is_wide
         || start
             .iter()
@@ -425,6 +429,7 @@ fn common_clock(files: &[TraceFile]) -> Result<Clock> {
             return Err(Error::NotOneSession { index, reason });
         }
     }
+    // Time zero of the session is the earliest of all files, so that no event has a negative time.
     Ok(clocks
         .into_iter()
         .min_by_key(|clock| clock.t0)

@@ -31,11 +31,13 @@ pub(super) struct Probe<'s> {
 
 impl<'s> Probe<'s> {
     pub(super) fn new(source: &'s dyn ByteSource, header: &TraceHeader, format: u16) -> Self {
+        // The size of the first buffer differs, so that the usual size comes from the header event.
         Self {
             source,
             end: source.size(),
             format,
             session_size: header.buffer_size,
+            // Uncompressed buffers are aligned, which saves seven of eight tries.
             grain: if header.log_file_mode & mode::COMPRESSED == 0 {
                 8
             } else {
@@ -48,6 +50,7 @@ impl<'s> Probe<'s> {
 
     /// Learns from a valid buffer.
     pub(super) fn saw(&mut self, header: &BufferHeader) {
+        // Bounded, as a malicious file may have a session for each buffer.
         if self.logger_ids.len() < LOGGER_IDS && !self.logger_ids.contains(&header.logger_id) {
             self.logger_ids.push(header.logger_id);
         }
@@ -76,6 +79,7 @@ impl<'s> Probe<'s> {
         }
         // These two kinds may have any size, so the buffer size of the session does not apply to
         // them.
+        // Only what comes after them can confirm their size.
         if header.is_compressed() || header.buffer_type == buffer_type::HEADER {
             if self.continues_at(claimed)? {
                 return Ok(size);
@@ -91,6 +95,7 @@ impl<'s> Probe<'s> {
         }
         // Neither size leads anywhere. If a buffer starts inside the claimed range, this one ended
         // there; otherwise its header is all there is to go by.
+        // From behind the header: a buffer cannot start inside the header of another.
         let inside = self.scan(position + HEADER_LEN as u64, claimed.min(self.end))?;
         Ok(inside
             .and_then(|found| u32::try_from(found - position).ok())
@@ -107,6 +112,7 @@ impl<'s> Probe<'s> {
         if self.grain > 1 && usual > position && self.is_buffer(usual)? {
             return Ok(Some(usual));
         }
+        // Tested after the cheap try: reading to the end of a large file costs more.
         if self.is_zero(position)? {
             return Ok(None);
         }
@@ -117,6 +123,7 @@ impl<'s> Probe<'s> {
 
     /// True if all bytes from `from` to the end of the file are zero.
     pub(super) fn is_zero(&self, from: u64) -> Result<bool> {
+        // Read in pieces, since the rest of a preallocated file may be gigabytes.
         let mut chunk = vec![0; 1 << 16];
         let mut at = from;
         while at < self.end {
@@ -140,18 +147,21 @@ impl<'s> Probe<'s> {
         let mut base = from;
         while base + HEADER_LEN as u64 <= self.end && base < to {
             let bytes = read(self.source, base, &mut chunk)?;
+            // Too few bytes for a header are left.
             let Some(last) = bytes.len().checked_sub(HEADER_LEN) else {
                 break;
             };
             // A header that straddles the end of the chunk is not tried now: the next chunk starts
             // with the first position that was left out.
             let tried = last / self.grain * self.grain + self.grain;
+            // Preallocated files have long runs of zeros, which are skipped as a whole.
             if !is_all_zero(bytes) {
                 for at in (0..tried).step_by(self.grain) {
                     let position = base + at as u64;
                     if position >= to {
                         return Ok(None);
                     }
+                    // Four bytes are tested before anything is read again.
                     if may_start_buffer(bytes, at) && self.is_buffer(position)? {
                         return Ok(Some(position));
                     }
@@ -179,6 +189,7 @@ impl<'s> Probe<'s> {
     fn is_buffer(&mut self, position: u64) -> Result<bool> {
         let mut head = [0; PREFIX_LEN];
         let head = read(self.source, position, &mut head)?;
+        // The cheap conditions first; decompression is last.
         let Some(header) = BufferHeader::parse(head).filter(BufferHeader::is_plausible) else {
             return Ok(false);
         };
@@ -187,6 +198,7 @@ impl<'s> Probe<'s> {
             return Ok(false);
         }
         // Compressed buffers have no usual size, so only the session can confirm them.
+        // A session ID alone is two bytes and proves little without the size.
         let ours = self.logger_ids.contains(&header.logger_id)
             && (header.is_compressed() || header.buffer_size == self.session_size);
         let continues = self.continues_at(position + u64::from(header.buffer_size))?;

@@ -87,6 +87,7 @@ impl BufferHeader {
             buffer_size: u32_at(bytes, 0x00)?,
             saved_offset: u32_at(bytes, 0x04)?,
             current_offset: u32_at(bytes, 0x08)?,
+            // Not used by the reader, but written back by the writer as it was.
             reference_count: i64_at(bytes, 0x08).map(|both| (both >> 32) as i32)?,
             time_stamp: i64_at(bytes, 0x10)?,
             sequence_number: i64_at(bytes, 0x18)?,
@@ -104,6 +105,7 @@ impl BufferHeader {
     #[must_use]
     pub fn to_bytes(&self) -> [u8; HEADER_LEN] {
         let mut out = Vec::with_capacity(HEADER_LEN);
+        // In the order of the layout, which is that of `WMI_BUFFER_HEADER`.
         out.extend(self.buffer_size.to_le_bytes());
         out.extend(self.saved_offset.to_le_bytes());
         out.extend(self.current_offset.to_le_bytes());
@@ -154,6 +156,7 @@ impl BufferHeader {
     /// True if these can be the first bytes of a buffer: every field with limits keeps them.
     #[must_use]
     pub const fn is_plausible(&self) -> bool {
+        // Damage is recognized by these tests alone, so each field with a bound is tested.
         self.buffer_size as usize >= HEADER_LEN
             && self.buffer_size <= MAX_BUFFER_LEN
             && (self.offset == 0 || self.offset as usize >= HEADER_LEN)

@@ -316,6 +316,7 @@ impl<'a> RawEvent<'a> {
     #[must_use]
     pub fn hook_id(&self) -> Option<u16> {
         // The type is the low byte in the file, the group the high one.
+        // One number for both, as tables are indexed by it.
         self.kind.is_kernel().then(|| self.u16(6))
     }
 
@@ -337,6 +338,7 @@ impl<'a> RawEvent<'a> {
     #[must_use]
     pub fn opcode(&self) -> u8 {
         match self.kind {
+            // Both are in the word at offset 6; the group is its second byte.
             kind if kind.is_kernel() => self.u8(6),
             kind if kind.is_classic() => self.u8(4),
             HeaderKind::Message => 0,
@@ -360,6 +362,7 @@ impl<'a> RawEvent<'a> {
     #[must_use]
     pub fn provider(&self) -> Guid {
         match self.kind {
+            // Both kinds have it at the same place.
             kind if kind.is_manifest() || kind.is_classic() => self.guid(24),
             HeaderKind::Message => self.message_parts().guid,
             _ => Guid::ZERO,
@@ -382,6 +385,7 @@ impl<'a> RawEvent<'a> {
                 version: self.u16(6),
             },
             HeaderKind::Message => Identity::Message {
+                // A message without a GUID is found by its number alone.
                 guid: self.message_parts().guid,
                 number: self.u16(4),
             },
@@ -414,6 +418,7 @@ impl<'a> RawEvent<'a> {
     /// Activity ID of a manifest event, unless it is zero.
     #[must_use]
     pub fn activity_id(&self) -> Option<Guid> {
+        // Zero means that the provider set none.
         Some(self.guid(64)).filter(|id| self.kind.is_manifest() && *id != Guid::ZERO)
     }
 
@@ -439,6 +444,7 @@ impl<'a> RawEvent<'a> {
     #[inline]
     fn header_ids(&self) -> Option<(u32, u32)> {
         match self.kind {
+            // The short header has only a time, to keep the most frequent events small.
             HeaderKind::Perfinfo32 | HeaderKind::Perfinfo64 => None,
             HeaderKind::Message => self.message_parts().ids,
             _ => Some((self.u32(8), self.u32(12))),
@@ -483,6 +489,7 @@ impl<'a> RawEvent<'a> {
         let start = self.kind.header_len() + 8 * pebs;
         // A record too short for its counters has none: their number is in doubt, and so is the
         // place of each.
+        // Checked as a whole, so that no counter takes the bytes of the payload.
         self.record
             .get(start..start + 8 * count)
             .into_iter()

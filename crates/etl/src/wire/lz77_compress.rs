@@ -42,6 +42,7 @@ impl Compressor {
         let mut added = 0;
         while let Some(&literal) = input.get(at) {
             let (length, distance) = self.longest(input, at);
+            // Shorter than a match would take in the output.
             if length < MATCH_MIN {
                 items.literal(literal);
                 at += 1;
@@ -68,9 +69,11 @@ impl Compressor {
         let rest = tail(input, at);
         let mut best = (0, 0);
         let mut candidate = self.heads.get(hash);
+        // Few candidates: more make the output a little smaller and the time a lot longer.
         for _ in 0..CHAIN_LEN {
             let Some(from) = candidate
                 .and_then(|after| (*after as usize).checked_sub(1))
+                // Farther back than the format can say.
                 .filter(|from| at - from <= WINDOW)
             else {
                 break;
@@ -195,6 +198,7 @@ impl<'o> Items<'o> {
         }
         // 22 is what the two shorter forms hold: 7 and 15.
         let byte = (length - 22).min(255) as u8;
+        // Longer lengths take up to seven bytes. They are rare, since a buffer is short.
         self.out.push(byte);
         if byte < 255 {
             return;
@@ -210,6 +214,7 @@ impl<'o> Items<'o> {
 
     #[inline]
     fn flag(&mut self, bit: u32) {
+        // The first item is the highest bit of the word.
         self.flags = self.flags << 1 | bit;
         self.count += 1;
         if self.count == 32 {

@@ -58,6 +58,7 @@ impl Cut {
 /// The event at the beginning of these bytes, if it has one of the common structured headers.
 #[inline]
 fn structured(bytes: &[u8], position: usize) -> Option<Cut> {
+    // Read as one word, since each record starts with these four bytes.
     let [_, _, kind, marker] = u32_at(bytes, 0)?.to_le_bytes();
     if marker != MARKER_EVENT {
         return None;
@@ -66,6 +67,7 @@ fn structured(bytes: &[u8], position: usize) -> Option<Cut> {
     let time_at = kind.time_stamp_at()?;
     // Kernel headers start with the version word and have the size after the marker; all others
     // start with the size.
+    // All records are shorter than 64 KiB.
     let len = u16_at(bytes, if kind.is_kernel() { 4 } else { 0 })?;
     // The check of the minimum length ensures that a `RawEvent` is at least as long as its header,
     // and that the loop advances.
@@ -97,10 +99,12 @@ enum Rare {
 /// time of their own.
 #[cold]
 fn rare(bytes: &[u8], previous: i64) -> Rare {
+    // Buffers are filled up with bits that are set.
     let Some(word) = u32_at(bytes, 0).filter(|word| *word != FILLER) else {
         return Rare::End;
     };
     let [_, _, kind, marker] = word.to_le_bytes();
+    // The size is in the low half of the first word.
     let first = usize::from(word as u16);
     match marker {
         MARKER_MESSAGE => message(bytes, previous),
@@ -112,6 +116,8 @@ fn rare(bytes: &[u8], previous: i64) -> Rare {
             Rare::Broken
         }
         // Timed, error and future kinds: old ones of the kernel have the size in the second word.
+        // From this kind on the size is the first word. Unknown kinds are skipped by it, so that
+        // newer Windows versions are read as far as possible.
         MARKER_EVENT if kind >= 0x0A => skip(first, 8, bytes),
         MARKER_EVENT => match u16_at(bytes, 4) {
             Some(len) => skip(len.into(), 8, bytes),
@@ -126,6 +132,7 @@ fn rare(bytes: &[u8], previous: i64) -> Rare {
 }
 
 fn skip(len: usize, least: usize, bytes: &[u8]) -> Rare {
+    // At least as long as the header of its kind, so that the position moves.
     if len >= least && len <= bytes.len() {
         Rare::Skip(len)
     } else {
@@ -185,6 +192,7 @@ pub fn cut(
     // has none, and 0 keeps it before the others.
     let mut previous = 0;
     loop {
+        // The valid data may end before the buffer does.
         let Some(bytes) = buffer.get(position..end) else {
             return;
         };
@@ -208,7 +216,9 @@ pub fn cut(
                 }
             },
         };
+        // A message after this event takes its time.
         previous = cut.timestamp;
+        // Records start at multiples of eight.
         position += align8(usize::from(cut.len));
         event(cut);
     }

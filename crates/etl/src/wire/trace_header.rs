@@ -103,6 +103,7 @@ impl TraceHeader {
     /// Length of the session in units of 100 ns; `None` if the header does not state it.
     #[must_use]
     pub fn length(&self) -> Option<i64> {
+        // Checked, since both are numbers of a file that may be damaged.
         let length = self.end_time.checked_sub(self.start_time)?;
         (self.end_time > 0 && (1..=MAX_LENGTH).contains(&length)).then_some(length)
     }
@@ -135,6 +136,7 @@ impl TraceHeader {
             buffers_lost: c.u32()?,
             ..Self::default()
         };
+        // The names follow the fixed part, and short headers have none.
         header.session_name = utf16_text(c.utf16());
         header.log_file_name = utf16_text(c.utf16());
         Some(header)
@@ -162,6 +164,7 @@ impl TraceHeader {
             out.extend(word.to_le_bytes());
         }
         for pointer in self.pointers {
+            // Pointers of a file mean nothing, but they have a width.
             // The first bytes are the low half, which is a pointer of 32 bits.
             out.extend(pointer.to_le_bytes().iter().take(pointer_size));
         }
@@ -210,6 +213,7 @@ impl TimeZone {
 
 fn write_zone_name(name: &str, out: &mut Vec<u8>) {
     let units = name.encode_utf16().chain(std::iter::repeat(0));
+    // A name without its end would take the whole field; the field is cut.
     out.extend(units.take(ZONE_NAME_LEN / 2).flat_map(u16::to_le_bytes));
 }
 

@@ -25,12 +25,15 @@ const FIRST_MATCH: u16 = 256;
 /// The bytes decompressed before stay in `out`.
 pub fn decompress(input: &[u8], out: &mut Vec<u8>, end: usize) -> Result<(), Broken> {
     let base = out.len();
+    // The claimed size is not allocated at once: a small input may claim much.
     out.reserve(end.saturating_sub(base).min(1 << 20));
     let mut codes = Codes::default();
     let mut at = 0;
     while out.len() < end {
         let block = input.get(at..).and_then(|block| {
+            // Each block starts with a table of its own.
             codes.read(block.first_chunk()?)?;
+            // A block ends after 64 KiB of output, and not with a symbol.
             let limit = out.len().saturating_add(BLOCK_LEN).min(end);
             let mut bits = Bits::new(block.get(TABLE_LEN..)?);
             block_body(&codes, &mut bits, out, base, (limit, end))?;
@@ -68,6 +71,7 @@ fn block_body(
             short => short + 3,
         };
         let distance = bits.distance(u32::from(pair >> 4))?;
+        // The last match may be longer than what is left of the buffer.
         copy_match(out, base, distance, length.min(end - out.len()))?;
     }
     Some(())
@@ -84,6 +88,7 @@ impl Codes {
     /// `None` if the lengths claim more codes than there are.
     fn read(&mut self, lengths: &[u8; TABLE_LEN]) -> Option<()> {
         self.table.clear();
+        // Two lengths share a byte, the lower half first.
         let symbols = || {
             lengths
                 .iter()
@@ -97,6 +102,7 @@ impl Codes {
                 self.table
                     .resize(self.table.len() + fill, symbol << 4 | u16::from(len));
             }
+            // More codes than there are bits for would let two symbols share one code.
             if self.table.len() > 1 << CODE_BITS {
                 return None;
             }
@@ -131,6 +137,7 @@ impl<'a> Bits<'a> {
             extra: 16,
             made_up: 0,
         };
+        // Two words are held from the start, since bytes of long lengths come after them.
         bits.word = bits.next_word() << 16;
         bits.word |= bits.next_word();
         bits

@@ -98,6 +98,7 @@ impl MergeRecord<'_> {
     }
 
     fn write_payload(&self, width: Width, out: &mut Vec<u8>) {
+        // Pointers of the trace's own width, as readers expect by its header.
         let pointer = |value: u64, out: &mut Vec<u8>| {
             out.extend(value.to_le_bytes().iter().take(width.pointer_size()));
         };

@@ -88,6 +88,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     /// if the header event does not fit into its buffer, [`WriteError::Io`] if the sink fails.
     pub fn new(mut sink: W, options: &SessionOptions) -> Result<Self> {
         options.check()?;
+        // The trace may be written behind something else in the same sink.
         let start = sink.stream_position()?;
         let mut writer = Self {
             sink: BufferSink::new(sink, options),
@@ -104,6 +105,8 @@ impl<W: Write + Seek> TraceWriter<W> {
             stacks: StackKeys::new(options.stack_keys as usize, options.width()),
             scratch: Vec::new(),
         };
+        // Written now with zeros for what is known only at the end, so that a crash leaves a
+        // readable file.
         let buffer = writer.header_buffer()?;
         writer.sink.sink.write_all(&buffer)?;
         Ok(writer)
@@ -126,6 +129,7 @@ impl<W: Write + Seek> TraceWriter<W> {
         let len = record.stored_len()?;
         let used = self.header_event_len()? + self.header_records.len();
         let room = (self.header_buffer_size - HEADER_LEN).saturating_sub(used);
+        // Checked here, since nothing can be added when the trace is finished.
         fits(len, room)?;
         record.encode(len, &mut self.header_records);
         Ok(())
@@ -141,6 +145,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     pub fn write<'a>(&mut self, cpu: u16, record: impl Into<Record<'a>>) -> Result<()> {
         let record = record.into();
         let len = record.stored_len()?;
+        // A record that fits into no buffer is an error and not a cut.
         fits(len, self.buffer_size - HEADER_LEN)?;
         // An event never crosses buffers, so an event that does not fit ends the buffer early.
         if self.open_buffer(cpu)?.bytes.len() + align8(usize::from(len)) > self.buffer_size {
@@ -149,6 +154,8 @@ impl<W: Write + Seek> TraceWriter<W> {
         let buffer_size = self.buffer_size;
         let buffer = self.open_buffer(cpu)?;
         if buffer.bytes.is_empty() {
+            // Memory for a processor is taken with its first event: most traces use fewer than they
+            // could.
             buffer.bytes.reserve(buffer_size);
             buffer.bytes.resize(HEADER_LEN, 0);
         }
@@ -191,6 +198,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     pub fn lose_buffer(&mut self, cpu: u16) -> Result<()> {
         self.open_buffer(cpu)?.flags |= flag::BUFFER_LOST;
         self.header.buffers_lost = self.header.buffers_lost.saturating_add(1);
+        // The number is skipped, as it is when Windows loses a buffer.
         self.sink.sequence_number += 1;
         Ok(())
     }
@@ -240,6 +248,7 @@ impl<W: Write + Seek> TraceWriter<W> {
     }
 
     fn open_buffer(&mut self, cpu: u16) -> Result<&mut OpenBuffer> {
+        // The old layout has one byte for the processor.
         if !self.processor_index && cpu > 0xFF {
             return Err(WriteError::Processor { cpu });
         }
@@ -281,6 +290,7 @@ impl<W: Write + Seek> TraceWriter<W> {
         let mut buffer = vec![0; HEADER_LEN];
         event.encode(len, &mut buffer);
         buffer.extend_from_slice(&self.header_records);
+        // Of buffer 0, which is not counted as one of events.
         let mut header = self.sink.header(0, buffer.len());
         header.buffer_size = self.header_buffer_size as u32;
         header.buffer_flag |= flag::FLUSH_MARKER;
@@ -290,6 +300,7 @@ impl<W: Write + Seek> TraceWriter<W> {
         } else {
             0
         };
+        // Filled with set bits, which readers take for the end of the records.
         buffer.resize(self.header_buffer_size, 0xFF);
         set_header(&mut buffer, &header);
         Ok(buffer)

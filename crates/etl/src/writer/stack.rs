@@ -95,6 +95,8 @@ impl Slot {
 /// object, so kernel and user parts never have the same key at one time.
 #[derive(Debug)]
 pub(super) struct StackKeys {
+    // Kernel and user stacks have places of their own, so that a kernel stack never evicts a user
+    // stack.
     slots: [Vec<Slot>; 2],
     /// Frames that were pushed out last.
     evicted: Vec<u64>,
@@ -141,6 +143,7 @@ impl StackKeys {
         } else {
             user
         };
+        // The place follows from the frames alone, so that equal input gives equal output.
         let index = slot_of(frames, slots.len());
         let Some(slot) = slots.get_mut(index) else {
             return Referral::Whole;
@@ -156,14 +159,17 @@ impl StackKeys {
         } else {
             slot.born
         };
+        // There is no tick left for the definition of the old meaning.
         if now <= earliest {
             return Referral::Whole;
         }
+        // Times may go back; the latest reference counts.
         slot.referenced = slot.referenced.max(now);
         self.counts.in_use += u64::from(slot.frames.is_empty());
         if !known {
             self.evicted.clear();
             self.evicted.extend_from_slice(frames);
+            // Swapped, so that the memory of the old frames is used for the next ones.
             std::mem::swap(&mut slot.frames, &mut self.evicted);
         }
         if reused {

@@ -38,6 +38,8 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>
                 method: "Quantum".to_owned(),
             });
         }
+        // Each trace costs all members before it in its folder, since a folder is one packed
+        // stream.
         cost = cost.saturating_add(place.map_or(0, |place| place.end));
     }
     // The members of a folder are packed together, so that those before a trace are unpacked too, for
@@ -91,6 +93,8 @@ impl Contents {
             let mut end = 0u64;
             for file in folder.file_entries() {
                 let size = file.uncompressed_size().into();
+                // Saturating, so that sizes of a damaged directory cannot wrap around to a small
+                // sum.
                 end = end.saturating_add(size);
                 entries.push(Entry {
                     index: places.len(),
@@ -122,6 +126,7 @@ fn open(archive: &Archive) -> Result<Cab> {
     opened
         .unwrap_or_else(|said| Err(io::Error::other(said)))
         .map_err(|e| {
+            // A set of cabinets is whole and not damaged, so that it gets a message of its own.
             if is_part_of_set(archive) {
                 let method = "a cabinet that is continued in another file".to_owned();
                 let archive = archive.name.clone();
@@ -148,6 +153,7 @@ fn member_error(archive: &Archive, entry: &Entry, source: io::Error) -> Error {
     Error::DamagedArchive {
         archive: archive.name.clone(),
         member: Some(base_name(&entry.path).to_owned()),
+        // Positions inside of a packed folder mean nothing to the user.
         position: 0,
         expected: "the blocks of the member".to_owned(),
         source: source.into(),

@@ -134,6 +134,8 @@ fn unpack_at(
         Kind::Packed(format) => (vec![packed::unpack(format, archive, spool)?], Vec::new()),
         _ => zip::unpack(archive, spool)?,
     };
+    // By path and not in the order of the archive: the same files packed by another program are the
+    // same session.
     members.sort_by(|a, b| a.path.cmp(&b.path));
     symbols.sort_by(|a, b| a.path.cmp(&b.path));
     let symbols = symbols.into_iter().map(|entry| Symbol {
@@ -145,6 +147,7 @@ fn unpack_at(
         symbols: symbols.collect(),
     };
     for member in members {
+        // By its first bytes, since members are often named wrongly.
         match crate::open::sniff(&member.file) {
             nested @ (Kind::Zip | Kind::SevenZip | Kind::Cab | Kind::Packed(_))
                 if depth < MAX_DEPTH =>
@@ -162,6 +165,8 @@ fn unpack_at(
                 found
                     .members
                     .extend(inside.members.into_iter().map(|inner| {
+                        // The path shows both archives, so that two members of one name can be told
+                        // apart.
                         let path = format!("{outer}/{}", inner.path);
                         Member { path, ..inner }
                     }));

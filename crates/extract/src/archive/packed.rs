@@ -34,6 +34,7 @@ pub(super) fn unpack(format: Format, archive: &Archive, spool: &mut Spool) -> Re
         archive,
         head: Vec::new(),
         is_checked: false,
+        // The size is not in the head of every format, so that it grows while it is unpacked.
         file: spool.begin(&archive.name, &name, archive.size)?,
     };
     let end = all_parts(format, &mut input, &mut output)?;
@@ -47,6 +48,7 @@ pub(super) fn unpack(format: Format, archive: &Archive, spool: &mut Spool) -> Re
         }
         End::Broken(error) => return Err(broken(archive, &name, output.file.size(), error)),
     };
+    // A file that is shorter than the head is judged only here.
     output.check()?;
     let (file, size) = output.file.finish();
     Ok(Member {
@@ -84,6 +86,8 @@ enum End {
 
 fn all_parts(format: Format, input: &mut Input, output: &mut Output<'_>) -> Result<End> {
     loop {
+        // A file of several parts is the parts one after the other, as the tools of these formats
+        // have it.
         match input.skip_frames(format).and_then(|()| input.is_at_end()) {
             Ok(true) => return Ok(End::Whole),
             Ok(false) => {}
@@ -166,6 +170,8 @@ impl Output<'_> {
                 self.check()?;
             }
         }
+        // Everything is written, also before the check: what was unpacked must not be unpacked
+        // twice.
         self.file.write(chunk)
     }
 
@@ -179,6 +185,7 @@ impl Output<'_> {
         if !self.is_checked {
             self.judge()?;
             self.is_checked = true;
+            // The head has done its work, and its memory is given back.
             self.head = Vec::new();
         }
         Ok(())
@@ -186,6 +193,7 @@ impl Output<'_> {
 
     fn judge(&self) -> Result<()> {
         let archive = || self.archive.name.clone();
+        // Other files than traces are wanted, which this check knows nothing of.
         if self.archive.wanted != Wanted::TRACES {
             return Ok(());
         }
@@ -251,6 +259,7 @@ impl Input {
     fn peek<const LEN: usize>(&mut self) -> io::Result<([u8; LEN], usize)> {
         let mut bytes = [0; LEN];
         let len = full(&mut self.file, &mut bytes)?;
+        // Bytes that were only looked at must be there for the unpacker.
         // Shorter than a small array.
         self.file.seek_relative(-(len as i64))?;
         Ok((bytes, len))
@@ -275,6 +284,7 @@ impl Input {
         if Kind::of(head) == Kind::Packed(format) || is_skippable(format, head) {
             return Ok(Next::Part);
         }
+        // The rest is counted to the end of the file, whatever it is.
         let end = self.file.seek(SeekFrom::End(0))?;
         Ok(Next::Rest(end.saturating_sub(from)))
     }

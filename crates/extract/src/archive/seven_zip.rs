@@ -38,6 +38,7 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>
     if archive.size < THREADS_FROM_BYTES {
         reader.set_thread_count(1);
     }
+    // Before anything is unpacked: the dictionary is allocated at the first byte.
     refuse_large_dictionaries(archive, reader.archive())?;
     let entries = reader
         .archive()
@@ -73,24 +74,28 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>
         // name and size.
         let found = wanted
             .iter()
+            // Names may occur more than once, and the size then tells which one is meant.
             .position(|entry| entry.path == file.name() && entry.size == file.size());
         if failed.is_some() || wanted.is_empty() {
             return Ok(false);
         }
         match found
             .map(|at| wanted.swap_remove(at))
+            // Taken out of the list, so that a second member of that name is another one.
             .map(|entry| one(&entry, archive, spool, from))
         {
             Some(Ok(member)) => members.push(member),
             Some(Err(e)) => failed = Some(e),
             None => {}
         }
+        // Nothing more is unpacked once all wanted members are there: the rest may be gigabytes.
         Ok(failed.is_none() && !wanted.is_empty())
     });
     if let Some(error) = failed {
         return Err(error);
     }
     walked.map_err(|e| open_error(archive, e))?;
+    // The directory named it and the archive does not have it.
     match wanted.first() {
         None => Ok(members),
         Some(entry) => Err(damaged(
@@ -130,6 +135,7 @@ fn dictionary(method: &[u8], properties: &[u8]) -> Option<u64> {
     match (method, properties) {
         (LZMA2, [code, ..]) => {
             let bits = u32::from(code & 0x3F);
+            // Codes stand for powers of two and one and a half times these.
             // 2 or 3, shifted; the last code is one byte below 4 GiB.
             Some(u64::from(2 | bits & 1) << (bits / 2 + 11).min(40))
         }

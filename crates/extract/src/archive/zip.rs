@@ -27,6 +27,8 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<(Vec<Member
     let mut members = Vec::new();
     let chosen = choose(entries, archive, spool)?;
     // The library keeps only one of several members with the same path, which may be the wrong one.
+    // Only for members that are unpacked, as archives of other tools often have doubles that nobody
+    // wants.
     refuse_doubles(&zip, archive, &chosen)?;
     for entry in chosen {
         let mut reader = zip
@@ -64,6 +66,8 @@ impl OpenZip {
         file: &mut File,
     ) -> Result<()> {
         let zip = match self.last.take() {
+            // The directory of the last archive is kept: symbol files are asked for one after the
+            // other.
             Some((of, zip)) if Arc::ptr_eq(&of, archive) => zip,
             _ => open(archive)?,
         };
@@ -79,6 +83,7 @@ impl OpenZip {
 /// Refuses an archive with several members of one path, if one of `chosen` has it: the library
 /// keeps only the last of them.
 fn refuse_doubles(zip: &Zip, archive: &Archive, chosen: &[Entry]) -> Result<()> {
+    // Nearly no archive has doubles, and the directory need not be read again.
     if !zip.has_duplicate_names() {
         return Ok(());
     }
@@ -156,6 +161,7 @@ fn entries(zip: &Zip, archive: &Archive) -> Result<Vec<Entry>> {
         let path = found.name().map(std::borrow::Cow::into_owned);
         entries.push(Entry {
             index,
+            // Names of old archives are in any encoding.
             path: path.unwrap_or_else(|_| String::from_utf8_lossy(found.name_raw()).into_owned()),
             raw_path: found.name_raw().to_vec(),
             size: found.size(),

@@ -46,6 +46,7 @@ pub(super) fn load(
             .pop_front()
     };
     let work = || {
+        // Asked before each file, since one file may take minutes to download.
         while let Some((index, file)) = next().filter(|_| !symbols.is_cancelled()) {
             let (named, answer) = one(file, symbols, on_symbols);
             answers
@@ -56,12 +57,14 @@ pub(super) fn load(
     };
     let workers = thread::available_parallelism()
         .map_or(1, usize::from)
+        // Workers wait for servers most of the time, but each may hold a large file in memory.
         .min(WORKERS);
     thread::scope(|scope| {
         for _ in 1..workers {
             // If no thread can be started, this one does its work.
             let _ = thread::Builder::new()
                 .name("symbols".to_owned())
+                // This thread works as well, so that one file needs no other thread.
                 .spawn_scoped(scope, work);
         }
         work();
@@ -90,6 +93,8 @@ fn one(file: &Wanted, symbols: &Symbols, on_symbols: &OnSymbols<'_>) -> (NamedFi
         Outcome::Loaded(module) => module,
         Outcome::Missing { tried } => {
             report.tried.extend(tried);
+            // The trace has the symbol file of its native code; an assembly may carry the one of
+            // its .NET code.
             let carried = carried(file, &identity, symbols, &mut progress, &mut report);
             let Some(module) = carried else {
                 return (report, answer);
@@ -142,6 +147,7 @@ fn give_names(file: &Wanted, module: Module, report: &mut NamedFile, answer: &mu
         // The request also contained the bytes before the addresses of callers; only the addresses
         // themselves count as named.
         Ok(found) => {
+            // Only addresses that stacks have count, and not those that were asked for in addition.
             report.named = count_found(&file.frames, &file.rvas, &found);
             answer.functions = module.function_count();
             report.source = Some(module.source);
@@ -167,6 +173,7 @@ const NO_LINES: &str = "it has no line for the .NET code in the stacks";
 fn give_lines(file: &Wanted, module: Module, report: &mut NamedFile, answer: &mut Answer) {
     let line = |(token, il): &Point| module.source_line(*token, *il);
     let found: Vec<Option<SourceLine>> = file.points.iter().map(line).collect();
+    // The places are counted, not the lines: many addresses are on one line.
     report.lines = count_found(&file.in_il, &file.points, &found);
     let reason = match report.lines {
         0 if file.mapped == 0 => Some(NO_MAPS),
@@ -178,6 +185,7 @@ fn give_lines(file: &Wanted, module: Module, report: &mut NamedFile, answer: &mu
         place: module.source.clone(),
         reason: reason.to_owned(),
     }));
+    // Used only if it has a line, so that the report does not name a file that helped nothing.
     if report.lines > 0 {
         report.source = Some(module.source);
         answer.lines = Some(found);
@@ -187,6 +195,7 @@ fn give_lines(file: &Wanted, module: Module, report: &mut NamedFile, answer: &mu
 /// Counts the places with an answer. `found` has an answer, or none, for each of `asked`, which
 /// ascend.
 fn count_found<P: Ord, A>(places: &[P], asked: &[P], found: &[Option<A>]) -> usize {
+    // Both lists ascend.
     let is_found = |place: &&P| {
         let position = asked.binary_search(place).ok();
         position
@@ -209,6 +218,7 @@ fn identity(
     };
     let search = symbols.image(image, progress);
     report.tried = search.tried;
+    // What the search found is kept even without a symbol file: it says why there is none.
     report.image_source = search.source;
     answer.pdb = search.pdb;
     report.identity = answer.pdb.as_ref().map(|pdb| pdb.identity.clone());

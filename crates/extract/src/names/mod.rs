@@ -134,6 +134,7 @@ pub struct NamedFile {
     pub image: Option<ImageIdentity>,
     /// Source of the image.
     pub image_source: Option<String>,
+    // A place is named once with everything that it answered.
     /// File name of the module.
     pub module: String,
     /// Distinct addresses in the module, in all stacks.
@@ -156,6 +157,7 @@ impl NamedFile {
     /// Returns the source of the symbols and what is wrong with it; `None` if there are none.
     #[must_use]
     pub fn source_and_faults(&self) -> Option<String> {
+        // Faults of other places do not belong to the one that was used.
         let source = self.source.as_ref()?;
         let faults = self.tried.iter().filter(|attempt| attempt.place == *source);
         Some(faults.fold(source.clone(), |text, fault| text + ": " + &fault.reason))
@@ -193,6 +195,8 @@ impl Naming {
         let unknown: usize = self.unknown.iter().map(|file| file.addresses).sum();
         let named: usize = self.files.iter().map(|file| file.named).sum();
         NativeNames {
+            // Modules without a known symbol file count as well, since their addresses have no
+            // names either.
             addresses: known.saturating_add(unknown) as u64,
             named: named as u64,
         }
@@ -232,11 +236,13 @@ pub(crate) fn rename(
     let is_news = |answer: &Answer| {
         answer.symbols.is_some() || answer.lines.is_some() || answer.pdb.is_some()
     };
+    // Nothing is written again if nothing was learned: an extract of gigabytes stays as it is.
     let renamed = if answers.iter().any(is_news) {
         let names = Names {
             wanted: &wanted,
             answers: &answers,
         };
+        // Methods first: frames refer to their new numbers.
         let (method, ids) = names.methods(source)?;
         Some(Renamed {
             module: names.modules(source)?,
@@ -254,6 +260,7 @@ pub(crate) fn rename(
 }
 
 fn naming(files: Vec<NamedFile>, unknown: BTreeMap<String, usize>) -> Naming {
+    // Modules without an address in a stack need no symbols.
     let is_asked = |file: &NamedFile| file.addresses > 0 || file.dotnet_addresses > 0;
     let (mut files, by_image): (Vec<NamedFile>, Vec<NamedFile>) = files
         .into_iter()

@@ -58,6 +58,7 @@ fn rewritten(batch: &RecordBatch, learned: &[Learned<'_>]) -> Result<RecordBatch
     let pdb_text = |name: &str, of: &dyn Fn(&NamedPdb) -> String| -> Result<ArrayRef, SinkError> {
         let old = text(batch, name)?;
         let value = |(row, new): (usize, &Learned<'_>)| {
+            // What the trace says stays, unless the image was asked because it said nothing.
             new.pdb.map(of).or_else(|| Some(old.get(row)?.to_owned()))
         };
         Ok(Arc::new(
@@ -71,6 +72,7 @@ fn rewritten(batch: &RecordBatch, learned: &[Learned<'_>]) -> Result<RecordBatch
     let number = |name: &str, of: &dyn Fn(&Learned<'_>) -> Option<i32>| -> ArrayRef {
         // Extracts of earlier versions have no number of functions.
         let old = int32(batch, name).ok();
+        // A new number replaces an old one, since it comes from the file that is used now.
         let value = |(row, new): (usize, &Learned<'_>)| of(new).or_else(|| old?.get(row));
         Arc::new(
             learned
@@ -89,6 +91,7 @@ fn rewritten(batch: &RecordBatch, learned: &[Learned<'_>]) -> Result<RecordBatch
             }),
             "function_count" => number(column.name, &|new| new.functions),
             name => batch
+                // All other columns are taken as they are, without a copy.
                 .column_by_name(name)
                 .cloned()
                 .ok_or("the table of modules lacks a column")?,

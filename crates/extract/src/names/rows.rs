@@ -58,6 +58,7 @@ impl Names<'_> {
         let mut ids = MethodIds::default();
         let mut rows = <Method as Row>::Columns::default();
         source.scan(Method::TABLE, &COLUMNS_OF_METHOD, &mut |batch| {
+            // Every method gets a new number, as those that are named again vanish.
             for mut method in old_methods(batch)? {
                 // A method with a process is .NET code, whose name is in the trace; symbols of its
                 // module do not contain it.
@@ -78,6 +79,7 @@ impl Names<'_> {
                 .filter_map(|rva| self.symbol((file, *rva)))
             {
                 let id = rows.len() as i32;
+                // One row for a function, however many addresses are in it.
                 let key = (file, symbol.start_rva, symbol.name.clone());
                 if *ids.of_symbol.entry(key).or_insert(id) == id {
                     rows.push(&Method {
@@ -106,11 +108,13 @@ impl Names<'_> {
                 let place = self
                     .wanted
                     .place(frame.module_id, frame.rva, frame.method_id);
+                // A file without symbols leaves the names of an earlier run in place.
                 match place.filter(|(file, _)| self.is_answered(Some(*file))) {
                     Some(place) => self.give_name(&mut frame, place, ids),
                     None => frame.method_id = frame.method_id.and_then(|old| ids.old(old)),
                 }
                 if let Some(found) = self.line(frame.frame_id) {
+                    // A .NET frame may have lost its line, if the symbol file is another one now.
                     frame.source_file = found.map(|line| line.file.clone());
                     frame.line = found.and_then(|line| i32::try_from(line.line).ok());
                 }
@@ -130,6 +134,8 @@ impl Names<'_> {
     }
 
     fn give_name(&self, frame: &mut Frame, place: (usize, u32), ids: &MethodIds) {
+        // The name is part of the key, because identical code of several functions is folded into
+        // one.
         let symbol = self.symbol(place);
         let key = symbol.map(|symbol| (place.0, symbol.start_rva, symbol.name.clone()));
         frame.method_id = key.and_then(|key| ids.of_symbol.get(&key).copied());

@@ -98,6 +98,8 @@ impl AllWanted {
             let signature = text(batch, "signature")?;
             for row in 0..batch.num_rows() {
                 all.is_managed.push(process.get(row).is_some());
+                // Methods of .NET have a signature if the runtime described them, and then a line
+                // can be found.
                 all.has_signature.push(signature.get(row).is_some());
             }
             Ok(())
@@ -123,6 +125,7 @@ impl AllWanted {
                 Ok(())
             },
         )?;
+        // Sorted once, so that all addresses are found in one pass over the symbols.
         for file in &mut all.files {
             for rvas in [&mut file.frames, &mut file.rvas] {
                 rvas.sort_unstable();
@@ -143,6 +146,7 @@ impl AllWanted {
             for row in 0..batch.num_rows() {
                 // Parents come before their children, so the frame of a caller is known when its
                 // callee is reached.
+                // A frame that is missing takes its place all the same: positions are numbers.
                 frame_of_node.push(frame.get(row).unwrap_or(-1));
                 let parent = parent
                     .get(row)
@@ -153,6 +157,7 @@ impl AllWanted {
                 let Some(caller) = caller.filter(|caller| *caller < MAX_FRAMES) else {
                     continue;
                 };
+                // Grown on demand, since most frames of a small trace have small numbers.
                 if self.is_caller.len() <= caller {
                     self.is_caller.resize(caller + 1, false);
                 }
@@ -187,6 +192,7 @@ impl AllWanted {
                 let Some(frame) = frame.get(row).and_then(|id| usize::try_from(id).ok()) else {
                     continue;
                 };
+                // A caller is at a return address, whose line is that of the next statement.
                 let offset = if self.is_caller(frame) { call } else { here };
                 let point = token.get(row).zip(offset.get(row));
                 let names = (pdb.get(row), guid.get(row), age.get(row));
@@ -237,6 +243,8 @@ impl AllWanted {
                     // for it.
                     ImageIdentity::new(&name, stamp, size).filter(|_| !is_reported)
                 };
+                // The symbol file that the trace names comes first; the image only says which one
+                // it has.
                 let sought = identity
                     .map(Sought::Symbols)
                     .or_else(|| image().map(Sought::ByImage));
@@ -252,6 +260,7 @@ impl AllWanted {
     /// Position of a symbol file, which is added for the first module that has it.
     fn file(&mut self, sought: Sought, module: &str, module_id: i32) -> usize {
         let next = self.files.len();
+        // Modules of several processes often share a file, and it is loaded once.
         let place = *self.places.entry(sought.clone()).or_insert(next);
         if place == next {
             self.files.push(Wanted {
@@ -271,6 +280,7 @@ impl AllWanted {
     /// Takes a frame of .NET code, whose name is known. Only its line can be looked up.
     fn dotnet_frame(&mut self, names: &[String], frame: usize, module: Option<i32>) {
         self.dotnet.addresses += 1;
+        // Taken out, as each frame has one point.
         let Some(InIl { point, identity }) = self.in_il.remove(&frame) else {
             return;
         };
@@ -314,6 +324,8 @@ impl AllWanted {
                 file.rvas.extend([rva, rva.saturating_sub(before)]);
             }
             (Some(_), None) => {}
+            // Reported with the number of addresses, so that the user sees which file is worth a
+            // search.
             (None, _) => {
                 if let Some(name) = names.get(module) {
                     *self.unknown.entry(name.clone()).or_default() += 1;

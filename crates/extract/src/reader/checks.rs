@@ -37,6 +37,7 @@ impl Checks {
     pub(super) fn are_done(&self, (from, to): (u64, u64)) -> bool {
         // No order is needed between threads: an outdated bit can only cause a second comparison of
         // a block.
+        // All blocks of the range have to be done; one that is not is enough to read them again.
         (from / BLOCK_BYTES..to.div_ceil(BLOCK_BYTES)).all(|block| {
             self.bit(block)
                 .is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
@@ -48,6 +49,7 @@ impl Checks {
         self.file.check(from, bytes)?;
         for block in from / BLOCK_BYTES..(from + bytes.len() as u64).div_ceil(BLOCK_BYTES) {
             if let Some((word, bit)) = self.bit(block) {
+                // Set after the comparison, so that a thread that sees the bit may rely on it.
                 word.fetch_or(bit, Ordering::Relaxed);
             }
         }

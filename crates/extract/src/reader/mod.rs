@@ -54,6 +54,7 @@ impl Extract {
         for attempt in 1..ATTEMPTS {
             let opened = Self::open_with(path, &before);
             let after = read_manifest(path)?;
+            // Equal bytes mean that no writer came in between.
             if before.1 == after.1 {
                 return opened;
             }
@@ -72,6 +73,7 @@ impl Extract {
             path,
             &place,
             &manifest.tables,
+            // The checksum of the manifest tells later whether an error is damage or a new extract.
             (false, Some(crc32fast::hash(bytes))),
         )?;
         let (derived, derived_problem) = match open_derived(path, &place) {
@@ -84,6 +86,7 @@ impl Extract {
             // again.
             Err(problem) => (None, Some(problem)),
         };
+        // Of the bytes and not of the values, since the manifest has checksums of all tables.
         let fingerprint = crate::hash::short(blake3::hash(bytes));
         Ok(Self {
             path: path.to_owned(),
@@ -127,6 +130,7 @@ impl Extract {
     ) -> Option<Self> {
         let extract = Self::open(path).ok()?;
         let manifest = extract.manifest();
+        // Another selection of tables is another extract, even of the same trace.
         if manifest.left_out != *left_out {
             return None;
         }
@@ -164,6 +168,7 @@ impl Extract {
         let derived = derived_in(folder)?;
         // Derived tables of the extract itself are dropped: mixing tables of two versions would
         // give sums that do not agree.
+        // Also tables that the folder does not have: half of the old ones would be worse than none.
         self.tables.retain(|_, table| !table.derived);
         for (name, mut file) in
             table_files(folder, &Container::Folder, &derived.tables, (false, None))?
@@ -250,6 +255,7 @@ fn is_ours(path: &Path, place: &Container) -> bool {
         return false;
     };
     let parsed: Option<serde_json::Value> = serde_json::from_slice(&bytes).ok();
+    // Any version counts as ours, so that old extracts can be replaced.
     parsed.is_some_and(|json| {
         json.get("format")
             .is_some_and(|format| format == manifest::FORMAT)
@@ -315,6 +321,8 @@ fn table_files(
     let is_about = |name: &str| ABOUT.iter().any(|table| table.name == name);
     for (name, entry) in entries.iter().filter(|(name, _)| !is_about(name)) {
         let member = format!("{folder}{name}.parquet");
+        // A table that the manifest names has rows, so that a missing file is damage and not an
+        // empty table.
         let Some(range) = place.find(path, &member)? else {
             let expected = format!("a file of {} bytes, it is missing", entry.bytes);
             return Err(StoreError::Table {
@@ -337,6 +345,8 @@ fn table_files(
             member,
             of_manifest,
         };
+        // Checked when the extract is opened, because a question would find the damage only after
+        // it has begun to answer.
         check(&file, entry)?;
         files.insert(name.clone(), file);
     }
@@ -364,6 +374,7 @@ fn check(file: &TableFile, entry: &TableEntry) -> StoreResult<()> {
     if u64::try_from(rows) != Ok(entry.rows) {
         return Err(file.wrong(format!("{} rows, found {rows}", entry.rows)));
     }
+    // Row groups decide what is read, so that their sum has to be that of the file.
     let mut groups = metadata
         .row_groups()
         .iter()

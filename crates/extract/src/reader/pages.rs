@@ -80,6 +80,7 @@ fn check_columns(
 ) -> Result<u64, ParquetError> {
     let mut all = 0_u64;
     for group in metadata.row_groups() {
+        // The largest column of each group: all columns of a group have the same rows.
         let mut most = 0;
         for column in group.columns() {
             let (start, length) = column.byte_range();
@@ -110,6 +111,7 @@ fn check_column(
         let Some(header) = read_header(slice, position, end)? else {
             return Err(wrong(position, "has no header".to_owned()));
         };
+        // The claim is bounded before a decoder allocates it.
         if !(0..=MAX_PAGE).contains(&header.uncompressed) {
             let text = format!(
                 "claims {} bytes; expected {MAX_PAGE} at most",
@@ -117,6 +119,7 @@ fn check_column(
             );
             return Err(wrong(position, text));
         }
+        // Values of a dictionary are no rows.
         if header.kind != DICTIONARY {
             values = values.saturating_add(header.values.max(0).cast_unsigned());
         }
@@ -124,6 +127,7 @@ fn check_column(
             // The average, because the dictionary is not unpacked here: an estimate of the size of
             // each row that refers to one of its texts.
             (DICTIONARY, _) => each = header.uncompressed / header.values.max(1),
+            // Encodings that refer to the dictionary.
             (_, 2 | 8) => rows = rows.saturating_add(header.values),
             _ => {}
         }
@@ -142,6 +146,7 @@ fn check_column(
             }
         }
     }
+    // Each row can repeat the longest text. A small file would become gigabytes in one batch.
     let bytes = each.saturating_mul(rows.clamp(0, at_once.texts));
     if bytes > at_once.bytes {
         let text = format!("has a dictionary whose texts would take {bytes} bytes at once");
@@ -180,6 +185,8 @@ fn read_header(slice: &Slice, position: u64, end: u64) -> Result<Option<PageHead
         let read = slice.read_at(position, &mut bytes)?;
         bytes.truncate(read);
         let header = parse(&bytes);
+        // A header that is longer than usual is read once more, and one that is longer than any is
+        // damage.
         if header.is_some() || read < room || room >= MAX_HEADER {
             return Ok(header);
         }
@@ -201,6 +208,7 @@ fn parse(bytes: &[u8]) -> Option<PageHeader> {
             // the second version field 4.
             (5 | 7, kind::STRUCT) => (values, encoding) = read_values(&mut thrift, 2)?,
             (8, kind::STRUCT) => (values, encoding) = read_values(&mut thrift, 4)?,
+            // Everything else is skipped by its type, so that later versions can be read.
             _ => thrift.skip(kind, 0)?,
         }
     }

@@ -58,11 +58,13 @@ impl Container {
     pub(crate) fn find(&self, path: &Path, name: &str) -> StoreResult<Option<Range>> {
         match self {
             Self::Folder => {
+                // Links are looked for in each part of the path.
                 refuse_links(path, name)?;
                 in_folder(path.join(name))
             }
             Self::Archive(members) => match members.get(name) {
                 None => Ok(None),
+                // A compressed member would have to be unpacked as a whole for each page.
                 Some(member) if member.compressed => Err(StoreError::Compressed {
                     path: path.to_owned(),
                     member: name.to_owned(),
@@ -98,6 +100,7 @@ impl Container {
             Self::Folder => walk(path, "", &mut names).map_err(StoreError::io("read", path))?,
             Self::Archive(members) => names.extend(members.keys().cloned()),
         }
+        // Sorted, since packing has to give the same bytes on every system.
         names.sort();
         Ok(names)
     }
@@ -153,6 +156,7 @@ fn in_folder(file: PathBuf) -> StoreResult<Option<Range>> {
                 e.kind(),
                 io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
             ) =>
+        // A path through a file means that there is no such file.
         {
             Ok(None)
         }
@@ -186,6 +190,7 @@ fn members(path: &Path, file: File, size: u64) -> StoreResult<BTreeMap<String, M
         source: source.into(),
     };
     let mut zip = ZipArchive::new(BufReader::new(file))
+        // The directory of the archive is at its end, so that nothing else of it is read.
         .map_err(|e| damaged("a zip archive with its directory at the end", e))?;
     let mut all = BTreeMap::new();
     for index in 0..zip.len() {
@@ -223,6 +228,7 @@ fn members(path: &Path, file: File, size: u64) -> StoreResult<BTreeMap<String, M
     let outermost = all
         .keys()
         .filter(is_manifest)
+        // Of several manifests the one with the fewest folders before it.
         .min_by_key(|name| name.matches('/').count());
     let Some(outermost) = outermost else {
         let what = "a zip archive without manifest.json".to_owned();

@@ -41,6 +41,7 @@ pub(super) fn check(file: &impl ChunkReader) -> Result<(), ParquetError> {
         // The decoder says what is wrong with such a file.
         return Ok(());
     };
+    // Metadata of a table with many row groups is longer; the schema is at its start.
     let left = file.len() - start;
     let length = usize::try_from(left.min(MAX_BYTES)).unwrap_or(usize::MAX);
     let bytes = file.get_bytes(start, length)?;
@@ -74,6 +75,8 @@ fn follow(bytes: &[u8]) -> Option<()> {
             (VERSION, kind::I32) => _ = thrift.number()?,
             // A decoder takes the first schema, and skips others.
             (SCHEMA, kind::LIST) => return elements(&mut thrift),
+            // A file whose metadata begins otherwise is left to the decoder only if it is
+            // understood here.
             _ => return None,
         }
     }
@@ -82,6 +85,7 @@ fn follow(bytes: &[u8]) -> Option<()> {
 
 fn elements(thrift: &mut Thrift<'_>) -> Option<()> {
     let (kind, count) = thrift.list()?;
+    // Bounded before any element is read.
     if kind != kind::STRUCT || count > MAX_ELEMENTS {
         return None;
     }
@@ -89,6 +93,7 @@ fn elements(thrift: &mut Thrift<'_>) -> Option<()> {
     let mut open: Vec<u64> = Vec::new();
     for number in 1..=count {
         let children = children(thrift)?;
+        // Groups that have all their children are closed before the next element is counted.
         while open.last() == Some(&0) {
             open.pop();
         }
@@ -96,6 +101,7 @@ fn elements(thrift: &mut Thrift<'_>) -> Option<()> {
             *left -= 1;
         }
         if children > 0 {
+            // A group cannot have more children than elements are left.
             if children > count - number || open.len() >= MAX_LEVELS {
                 return None;
             }

@@ -72,6 +72,7 @@ impl TableFile {
     pub fn open(&self) -> StoreResult<Slice> {
         let source = Reopened::open(&self.path).map_err(StoreError::io("open", &self.path))?;
         let length = self.length;
+        // Without checksums there is nothing to compare, as with files of other programs.
         let checks = (!self.crc32.is_empty()).then(|| Arc::new(Checks::of(self)));
         if length > MAX_IN_MEMORY {
             return Ok(Slice {
@@ -126,6 +127,7 @@ impl TableFile {
         let open = || {
             slice.check_schema()?;
             let builder = ParquetRecordBatchReaderBuilder::try_new(slice.clone())?;
+            // Before the decoder allocates memory by what the pages claim.
             pages::check(&slice, builder.metadata())?;
             let mask = match columns {
                 Some(names) => {
@@ -133,6 +135,8 @@ impl TableFile {
                 }
                 None => {
                     let schema = builder.parquet_schema();
+                    // The column of the trace is in each row the same and is added by the one who
+                    // asks.
                     let is_own = |index: &usize| schema.column(*index).name() != RUN_ID.name;
                     ProjectionMask::leaves(schema, (0..schema.num_columns()).filter(is_own))
                 }
@@ -170,6 +174,7 @@ impl TableFile {
         if self.crc32.is_empty() {
             return Ok(());
         }
+        // Opened anew and read to its end: this happens only after an error.
         let opened = File::open(&self.path).and_then(|file| Ok((file.metadata()?.len(), file)));
         let (size, file) = opened.map_err(StoreError::io("open", &self.path))?;
         let source = Source::new(file, size, false);
@@ -199,6 +204,7 @@ impl TableFile {
     /// # Errors
     /// The damage.
     pub fn examine(&self) -> StoreResult<()> {
+        // Column by column, so that the error can name one.
         let metadata = self.metadata()?;
         let columns = metadata.file_metadata().schema_descr().columns().to_vec();
         for column in columns {
@@ -233,6 +239,7 @@ impl TableFile {
         let Some(column) = self.sorted_by.first() else {
             return Ok(());
         };
+        // Only the first column is checked, as readers rely on no other.
         let mut order = Order::of_column(column);
         for batch in self.batches(Some(&[column]))? {
             order.check(&batch?);
@@ -254,6 +261,7 @@ impl TableFile {
                 .columns()
                 .first()
                 .and_then(|values| values.as_primitive_opt::<Int64Type>());
+            // A number near the ends of 64 bits turns into nonsense in a sum.
             let strange = |value: &i64| value.unsigned_abs() > MAX_NUMBER;
             let of_floats = || {
                 let floats = batch.columns().first()?.as_primitive_opt::<Float64Type>()?;
@@ -302,6 +310,7 @@ impl TableFile {
         // Checked only after an error, because it costs a read of the manifest.
         let now = || super::manifest_crc(&self.extract, self.derived);
         if self.of_manifest.is_some() && now() != self.of_manifest {
+            // The user has nothing to repair: the new extract can be asked.
             return StoreError::Replaced { path };
         }
         StoreError::Table {
@@ -342,6 +351,7 @@ fn in_parquet(error: ParquetError) -> Result<StoreError, ParquetError> {
     let ParquetError::External(inner) = error else {
         return Err(error);
     };
+    // The decoder wraps errors, some of them twice.
     let inner = match inner.downcast::<StoreError>() {
         Ok(known) => return Ok(*known),
         Err(inner) => inner,
@@ -447,6 +457,7 @@ impl Slice {
             Stored::File(source, offset) => {
                 let left =
                     usize::try_from(self.length.saturating_sub(position)).unwrap_or(usize::MAX);
+                // Never beyond the slice, which may be a member of an archive.
                 let wanted = buf.len().min(left);
                 let (buf, _) = buf.split_at_mut(wanted);
                 source.read_at(offset.saturating_add(position), buf)
@@ -530,6 +541,7 @@ impl Slice {
         }
         let skip =
             usize::try_from(start - from).map_err(|e| ParquetError::External(Box::new(e)))?;
+        // The bytes around the request have done their work.
         Ok(Bytes::from(all).slice(skip..skip + length))
     }
 }

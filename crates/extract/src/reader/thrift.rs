@@ -46,6 +46,7 @@ impl Thrift<'_> {
 
     fn varint(&mut self) -> Option<u64> {
         let mut value = 0u64;
+        // A number of 64 bits takes ten bytes at most; more is damage.
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
             value |= u64::from(byte & 0x7F) << shift;
@@ -58,6 +59,7 @@ impl Thrift<'_> {
 
     pub(super) fn number(&mut self) -> Option<i64> {
         let value = self.varint()?;
+        // Zigzag: the lowest bit is the sign.
         Some((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
@@ -70,6 +72,7 @@ impl Thrift<'_> {
         }
         *id = match head >> 4 {
             0 => self.number()?,
+            // IDs of damaged bytes must not wrap around.
             delta => id.checked_add(delta.into())?,
         };
         Some(Some(head & 0x0F))

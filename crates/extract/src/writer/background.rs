@@ -35,6 +35,7 @@ impl Background {
     /// Takes rows. An error can be one of rows that were taken before.
     pub(super) fn write(&mut self, table: &'static Table, rows: RecordBatch) -> StoreResult<()> {
         self.start()?;
+        // The channel is full if the encoder is slower; waiting is what keeps the memory bounded.
         let sent = self
             .sender
             .as_ref()
@@ -51,6 +52,7 @@ impl Background {
         let Some(folders) = self.folders.take() else {
             return Ok(());
         };
+        // Started with the first rows: an extract that fails early needs no thread.
         let target = folders.tables.folder.clone();
         // The channel is bounded, so that the producer of rows waits for the encoder and rows do
         // not pile up.
@@ -68,6 +70,7 @@ impl Background {
         self.sender = None;
         if let Some(thread) = self.thread.take() {
             let (folders, done) = thread
+                // The message of a panic is kept.
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             self.folders = Some(folders);
@@ -92,6 +95,7 @@ impl Background {
 impl Drop for Background {
     /// Waits, because the folder is removed next and the thread still writes to it.
     fn drop(&mut self) {
+        // The end of the channel ends the thread.
         self.sender = None;
         if let Some(thread) = self.thread.take() {
             // The caller that drops it is not interested in errors of the rows.

@@ -43,6 +43,7 @@ impl DerivedWriter {
     /// # Errors
     /// If it cannot be written to.
     pub(crate) fn at(target: &Path, extract: &Extract) -> StoreResult<Self> {
+        // The folder is replaced as a whole, so that tables of two versions never lie side by side.
         let partial = Partial::create(target)?;
         let tables = Tables::new(
             partial.content().to_owned(),
@@ -66,6 +67,8 @@ impl DerivedWriter {
     )]
     pub fn write(&mut self, table: &'static Table, rows: RecordBatch) -> StoreResult<()> {
         self.tables.write(table, &rows)?;
+        // Row groups of many tables together must not exceed the memory; the largest gives back
+        // most.
         while self.tables.held_bytes() > super::HELD_BYTES {
             self.tables.flush_largest()?;
         }
@@ -89,6 +92,7 @@ impl DerivedWriter {
         }
         let mut manifest = DerivedManifest::new(depends_on);
         manifest.tables = tables.close()?;
+        // Empty tables have files as well, so that other programs find every table.
         if !no_empty {
             empty::fill(partial.content(), DERIVED.iter(), &manifest.tables)?;
         }

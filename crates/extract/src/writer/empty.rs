@@ -27,6 +27,8 @@ pub(super) fn fill<'t>(
     written: &BTreeMap<String, TableEntry>,
 ) -> StoreResult<()> {
     for table in tables.filter(|table| !written.contains_key(table.name)) {
+        // Encoded once for all extracts: a hundred files would take longer than the rows of a small
+        // trace.
         let bytes = file_of(table).map_err(|source| StoreError::Encode {
             table: table.name.to_owned(),
             source,

@@ -39,6 +39,7 @@ impl Amount {
     /// hundreds of extracts this was a sixth of the time.
     fn compression(self) -> Compression {
         match self {
+            // Compression pays from some pages on.
             Self::None | Self::Few => Compression::UNCOMPRESSED,
             // The level is a valid one.
             Self::Many => Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL).unwrap_or_default()),
@@ -82,6 +83,7 @@ pub(super) fn schema(table: &Table) -> Arc<Schema> {
         RUN_ID.nullable,
     ));
     let declared = table.schema();
+    // Own columns keep their declared order, which readers by position rely on.
     let all = std::iter::once(run_id).chain(declared.fields().iter().cloned());
     Arc::new(Schema::new(all.collect::<Vec<_>>()))
 }
@@ -91,6 +93,7 @@ pub(super) fn properties(table: &Table, amount: Amount) -> WriterProperties {
     // Without statistics no reader skips pages, so an index of them would only take space.
     let mut builder = WriterProperties::builder()
         .set_created_by(concat!("etwkit version ", env!("CARGO_PKG_VERSION")).to_owned())
+        // Each of these is measured, see the constants.
         .set_compression(amount.compression())
         .set_statistics_enabled(amount.statistics())
         .set_offset_index_disabled(amount != Amount::Many)
@@ -107,6 +110,8 @@ pub(super) fn properties(table: &Table, amount: Amount) -> WriterProperties {
     }
     for column in table.columns {
         let path = ColumnPath::from(column.name);
+        // Chosen by what a column holds and not by its size, so that the same rows give the same
+        // bytes.
         builder = match storage(table, column) {
             Storage::Differences => builder
                 .set_column_dictionary_enabled(path.clone(), false)
@@ -133,6 +138,7 @@ fn storage(table: &Table, column: &Column) -> Storage {
     let name = column.name;
     let is_integer = matches!(column.kind, Kind::Int32 | Kind::Int64);
     let is_tree_key = |key: &str| name == key || name.ends_with(&format!("_{key}"));
+    // Sorted columns differ by little from row to row.
     if is_integer && (TIMES.contains(&name) || table.order.contains(&name)) {
         Storage::Differences
     } else if name == "parent_id" {

@@ -95,6 +95,7 @@ impl Writer {
     /// If the parent folder of `target` is missing or cannot be written to, or something that is
     /// not an extract exists there.
     pub fn create(target: &Path, options: WriterOptions) -> StoreResult<Self> {
+        // Refused before any work, and once more before it is published.
         refuse_foreign(target)?;
         let partial = Partial::create(target)?;
         let tables = Tables::new(partial.content().to_owned(), options.run_id);
@@ -116,6 +117,8 @@ impl Writer {
     /// If its folder cannot be written to.
     pub(crate) fn again(extract: &Extract, without: &[&Table]) -> StoreResult<Self> {
         let run_id = run_id(&extract.manifest().source.hash);
+        // A new extract that takes over what stays: the old one may be read while this one is
+        // written.
         let mut writer = Self::create(
             extract.path(),
             WriterOptions {
@@ -128,6 +131,7 @@ impl Writer {
         for (name, entry) in &extract.manifest().tables {
             if without.iter().chain(ABOUT).all(|table| table.name != name) {
                 let file = format!("{name}.parquet");
+                // Links to the same bytes, so that gigabytes are not copied for a few names.
                 take_over(&extract.path().join(&file), &content.join(&file))?;
                 writer.sealed.insert(name.clone(), entry.clone());
             }
@@ -163,11 +167,14 @@ impl Writer {
     /// If the rows do not match the table, or rows passed earlier could not be written. The extract
     /// cannot be finished then.
     pub fn write(&mut self, table: &'static Table, rows: RecordBatch) -> StoreResult<()> {
+        // No file for a table without rows.
         if rows.num_rows() == 0 {
             return Ok(());
         }
         let checked = table::check_columns(table, &rows);
         if checked.is_err() {
+            // An extract with a hole must never be finished, whatever the caller does with the
+            // error.
             self.tables.stop()?.tables.failed = true;
         }
         checked.and_then(|()| self.tables.write(table, rows))
@@ -185,6 +192,7 @@ impl Writer {
             &mut folders.tables,
             Tables::new(folder.clone(), self.options.run_id),
         );
+        // An error of an earlier batch shows here at the latest.
         if tables.failed() {
             folders.tables.failed = true;
             return Err(StoreError::Incomplete {
@@ -226,6 +234,7 @@ impl Writer {
             .partial
             .content()
             .join(format!(".{}.parquet", table.name));
+        // Renamed and not copied.
         fs::rename(&file.path, &aside).map_err(StoreError::io("rename", &file.path))?;
         self.sealed.remove(table.name);
         let before = file.moved_to(&aside);
@@ -251,6 +260,7 @@ impl Writer {
             sealed,
         } = self;
         let target = partial.target().to_owned();
+        // Joins the encoder, whose last error would otherwise be lost.
         let Folders { tables, derived } = tables.into_folders()?;
         if tables.failed() || derived.failed() {
             return Err(StoreError::Incomplete { path: target });
@@ -269,6 +279,7 @@ impl Writer {
         } else {
             None
         };
+        // Written into the manifest, so that a later run of the tables does the same.
         manifest.no_empty = options.no_empty;
         let about = write_about(partial.content(), &manifest, of_derived.as_ref())?;
         manifest.tables.extend(about);
@@ -296,6 +307,7 @@ impl Writer {
                 tables: Vec::new(),
             });
         }
+        // Looked at again, since writing may have taken minutes.
         refuse_foreign(&target)?;
         partial.publish()?;
         Ok(Written {
@@ -395,6 +407,7 @@ fn written(entries: &BTreeMap<String, TableEntry>, derived: bool) -> Vec<Written
 
 /// Refuses a target that exists and is not an extract.
 fn refuse_foreign(target: &Path) -> StoreResult<()> {
+    // Nothing there is the usual case.
     let Ok(metadata) = target.symlink_metadata() else {
         return Ok(());
     };
@@ -439,6 +452,7 @@ impl Folders {
             (&mut self.tables, &mut self.derived)
         };
         tables.write(table, rows)?;
+        // Until both together are below the limit.
         while tables.held_bytes() + others.held_bytes() > HELD_BYTES {
             // The largest is written, whichever folder it is in: row groups stay as large as the
             // common limit allows.

@@ -33,6 +33,7 @@ impl Order {
                 .is_some_and(|column| matches!(column.kind, Kind::Int32 | Kind::Int64))
         };
         Self {
+            // Only numbers are followed; texts would have to be kept.
             column: first.filter(is_number).map(str::to_owned),
             last: Last::None,
         }
@@ -64,6 +65,7 @@ impl Order {
         let holds = if let Some(values) = array.as_primitive_opt::<Int64Type>() {
             values.iter().all(|value| follows(&mut last, value))
         } else if let Some(values) = array.as_primitive_opt::<Int32Type>() {
+            // Both widths occur in declared orders.
             values
                 .iter()
                 .all(|value| follows(&mut last, value.map(i64::from)))
@@ -87,6 +89,7 @@ fn follows(last: &mut Last, value: Option<i64>) -> bool {
     let next = value.map_or(Last::Null, Last::Value);
     let holds = match (*last, next) {
         (Last::Value(before), Last::Value(after)) => before <= after,
+        // Nulls are last, so that a value after one is out of order.
         (Last::Null, Last::Value(_)) => false,
         _ => true,
     };

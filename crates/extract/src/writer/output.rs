@@ -39,6 +39,7 @@ impl Output {
 
     fn remember<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
         if let Err(error) = &done
+            // The first error says what happened; later ones follow from it.
             && self.failed.is_none()
             && error.kind() != io::ErrorKind::Interrupted
         {

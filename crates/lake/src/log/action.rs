@@ -125,10 +125,13 @@ pub(super) fn left_out(line: &str) -> Vec<i64> {
     }
 
     // Few lines have it.
+    // A comparison of texts costs little; parsing every line a second time would double the time to
+    // open a lake.
     if !line.contains(LEFT_OUT) {
         return Vec::new();
     }
     let said: Result<Said, serde_json::Error> = serde_json::from_str(line);
+    // A line that cannot be parsed is reported where all actions are read.
     said.map_or_else(|_| Vec::new(), |said| said.commit_info.etwkit_left_out)
 }
 
@@ -141,6 +144,8 @@ impl Line {
             "engineInfo": concat!("etwkit/", env!("CARGO_PKG_VERSION")),
         });
         if let (Some(info), Some(left_out)) = (info.as_object_mut(), left_out) {
+            // Names of attempts are part of what a commit says about itself: other programs keep it
+            // and need not understand it.
             info.insert(LEFT_OUT.to_owned(), json!(left_out));
         }
         Self {
@@ -164,6 +169,7 @@ impl Line {
                 options: Some(Settings::new()),
             },
             schema_string,
+            // The only column that decides about folders.
             partition_columns: vec![PART.to_owned()],
             configuration: Some(Settings::new()),
             created_time: Some(millis(SystemTime::now())),

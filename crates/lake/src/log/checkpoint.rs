@@ -41,6 +41,7 @@ pub(super) fn each(
 ) -> Result<()> {
     let path = store.path(&name::checkpoint(table, version));
     let slice = Slice::of_file(&path)?;
+    // The callback can only stop the reader, so that its error is kept here.
     let mut applied = Ok(());
     let read = read(&slice, &LIMITS, &mut |value| {
         let line = serde_json::from_value(value);
@@ -67,6 +68,8 @@ fn read(
         let reader = SerializedFileReader::new(slice.clone())?;
         // The schema of a table is one text, of any length. It is in one of the rows.
         let values = slice.check_pages_for_rows(reader.metadata(), limits.text)?;
+        // Bounded before anything is decoded, as each value may be a repetition that takes no space
+        // in the file.
         if values > limits.values {
             return Err(too_much(format!("{} values in a column", limits.values)));
         }
@@ -75,11 +78,13 @@ fn read(
     // The decoder panics over some damaged numbers.
     let mut rows = guarded(|| reader.get_row_iter(None))?;
     let (mut actions, mut text) = (0, 0_usize);
+    // Row by row: a checkpoint of a large lake has a million of them.
     while let Some(row) = guarded(|| rows.next().transpose())? {
         actions += 1;
         if actions > limits.actions {
             return Err(too_much(format!("{} actions", limits.actions)));
         }
+        // Counted as they come, because a dictionary writes one text for any number of rows.
         text = text.saturating_add(text_of_row(&row));
         if text > limits.text {
             return Err(too_much(format!("{} bytes of texts", limits.text)));
@@ -137,6 +142,7 @@ fn of_field(field: &Field) -> Value {
             let entries = map.entries().iter();
             let object: Map<String, Value> = entries
                 .filter_map(|(key, value)| match key {
+                    // A key of another type cannot be in a checkpoint that Delta describes.
                     Field::Str(key) => Some((key.clone(), of_field(value))),
                     _ => None,
                 })

@@ -43,6 +43,7 @@ pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> 
     if !publics(&mut pdb.msf, &dbi, &mut found)? {
         pdb.damage.push("public symbols".to_owned());
     }
+    // Opened before compilands, as inlined functions are named by it.
     let types = Names::open(&mut pdb.msf)?;
     let mut reader = Reader {
         dbi: &dbi,
@@ -60,6 +61,7 @@ pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> 
         let is_needed = needed
             .as_ref()
             .is_none_or(|needed| needed.get(number) == Some(&true));
+        // A stream is read once, whatever the directory claims.
         if is_needed && seen.insert(compiland.stream) {
             reader.compiland(&mut pdb.msf, number, compiland)?;
         }
@@ -71,9 +73,11 @@ pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> 
         damage,
         mut writer,
     } = reader.found;
+    // Stubs are named after all functions, since they carry the names of their targets.
     let stubs = stubs::named(&stubs, &mut functions, &publics, &mut writer);
     functions.extend(stubs);
     let functions = merge(&dbi, functions, &publics, &damage);
+    // Damage of functions does not end the file; the reader says which compilands have it.
     pdb.damage.extend(damage.into_values());
     let bytes = writer.finish(pdb.guid, pdb.age, &functions, &dbi.moves)?;
     Table::open(bytes)
@@ -82,7 +86,9 @@ pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> 
 /// Marks the compilands that contain one of the addresses. Addresses outside of all contributions
 /// have at most a public symbol.
 fn needed(dbi: &Dbi, rvas: &[u32]) -> Vec<bool> {
+    // Without contributions nothing tells where code came from, so that all compilands are read.
     let mut needed = vec![dbi.contributions.is_empty(); dbi.compilands.len()];
+    // Back to the address before the image was rearranged, as compilands have it.
     let source = rvas.iter().filter_map(|rva| dbi.moves.source(*rva));
     for contribution in source.filter_map(|rva| dbi.contribution(rva)) {
         if let Some(needed) = needed.get_mut(usize::from(contribution.compiland)) {
@@ -112,6 +118,7 @@ fn publics(msf: &mut Streams<'_>, dbi: &Dbi, found: &mut CompilandSymbols) -> Re
         let mut records = Records(Cursor::new(&piece));
         let mut whole = 0;
         while let Some(record) = records.next() {
+            // The position after the last whole record, where the next piece starts.
             whole = records.0.position();
             let Record::Public {
                 section,
@@ -127,6 +134,7 @@ fn publics(msf: &mut Streams<'_>, dbi: &Dbi, found: &mut CompilandSymbols) -> Re
             };
             let name = String::from_utf8_lossy(name);
             let plain = undecorate::name(&name, Decorated { is_x86: dbi.is_x86 });
+            // The decorated name is kept as well: it has the arguments of a function.
             let decorated = (plain != name).then(|| found.writer.string(&name));
             let name = found.writer.string(&plain);
             found.publics.push(Named {
@@ -145,6 +153,7 @@ fn publics(msf: &mut Streams<'_>, dbi: &Dbi, found: &mut CompilandSymbols) -> Re
         };
         at = at.saturating_add(whole);
     }
+    // A stable sort: of several names at one address the first stays first.
     found.publics.sort_by_key(|public| public.start);
     Ok(is_whole)
 }
@@ -183,6 +192,7 @@ impl Reader<'_> {
         let usize_of = |len: u32| usize::try_from(len).unwrap_or(usize::MAX);
         let symbols = front(&bytes, usize_of(compiland.symbols_len));
         let lines_at =
+            // Lines of the old form lie between and are skipped.
             usize_of(compiland.symbols_len).saturating_add(usize_of(compiland.old_lines_len));
         let lines = tail(&bytes, lines_at);
         let lines = Lines::read(front(lines, usize_of(compiland.lines_len)));
@@ -208,6 +218,7 @@ impl Reader<'_> {
         // the right one.
         if overruns > 0 {
             let after = self.found.functions.len();
+            // The second reading is thrown away if it is no better.
             let (others, _) = read(self, Lengths::Stay);
             if others < overruns {
                 self.found.functions.drain(first..after);
@@ -227,6 +238,7 @@ impl Reader<'_> {
     fn lines_of_publics(&mut self, number: usize, lines: &Lines<'_>, first: usize) {
         let functions = tail(&self.found.functions, first);
         let mut covered: Vec<(u32, u32)> = functions
+            // Only these ranges have lines of their own.
             .iter()
             .map(|function| (function.start, function.start.saturating_add(function.len)))
             .collect();
@@ -253,6 +265,7 @@ impl Reader<'_> {
                 .found
                 .publics
                 .partition_point(|public| public.start <= rva);
+            // The nearest public symbol at or before the line.
             let Some((nth, public)) = below
                 .checked_sub(1)
                 .and_then(|nth| Some((nth, self.found.publics.get(nth)?)))
@@ -260,6 +273,8 @@ impl Reader<'_> {
                 continue;
             };
             let of = dbi.contribution(public.start);
+            // Only if both are of this compiland: a line behind the end of another one is not its
+            // line.
             let is_own =
                 of.is_some_and(|it| usize::from(it.compiland) == number && rva < it.end_rva);
             if is_own && public.rows.is_none() {
@@ -312,11 +327,13 @@ impl Reader<'_> {
     /// Number of a file's name by its offset in the string table; `None` if the table ends before
     /// the offset, as of a damaged file.
     fn file(&mut self, at: u32) -> Option<u32> {
+        // Names of files repeat for each line.
         if let Some(number) = self.files.get(&at) {
             return Some(*number);
         }
         let name = Cursor::new(tail(&self.dbi.names, at as usize)).ansi();
         if name.is_empty() {
+            // An offset past the end has no name.
             return None;
         }
         let number = self.found.writer.string(&String::from_utf8_lossy(name));
@@ -356,6 +373,7 @@ impl Inlinees<'_, '_, '_> {
                     len,
                 } => {
                     // A part belongs to the function before it, and has no name of its own.
+                    // Compilers move seldom-used code away from its function.
                     let Some((name, decorated)) =
                         last.map(|(_, name, decorated)| (name, decorated))
                     else {
@@ -377,6 +395,7 @@ impl Inlinees<'_, '_, '_> {
 
     fn stub(&mut self, from: (u16, u32), to: (u16, u32), len: u32) {
         let dbi = self.reader.dbi;
+        // A stub without a length covers no code.
         let start = dbi.code_rva(from.0, from.1).filter(|_| len > 0);
         if let Some(start) = start {
             self.reader.found.stubs.push(Stub {
@@ -403,9 +422,11 @@ impl Inlinees<'_, '_, '_> {
         let publics = found.publics_at(start);
         let plain = undecorate::name(&text, Decorated { is_x86: false });
         // Assemblers write decorated names of C functions also into private symbols.
+        // They begin with the sign of the calling convention.
         let is_decorated = plain == text && text.starts_with(['_', '@']);
         let same = publics.iter().find(|public| {
             let decorated = public.decorated.filter(|_| is_decorated);
+            // The public symbol already has both forms of the name.
             decorated.is_some_and(|it| found.writer.text(it) == Some(&*text))
         });
         let (name, decorated) = if let Some(public) = same {
@@ -447,10 +468,13 @@ impl Inlinees<'_, '_, '_> {
                     inlinee,
                     annotations,
                 } => {
+                    // Depth is counted, as a chain without an end would be followed forever.
                     let depth = inside
                         .and_then(|site| sites.get(usize::try_from(site).ok()?))
                         .map_or(0, |site| site.depth.saturating_add(1));
                     let number = u32::try_from(sites.len()).unwrap_or(u32::MAX);
+                    // Beyond the limit scopes are still followed, so that the end of the function
+                    // is found.
                     if sites.len() < MAX_SITES {
                         sites.push(Site {
                             parent: inside,
@@ -467,6 +491,7 @@ impl Inlinees<'_, '_, '_> {
                             &mut ranges,
                         );
                         let own = tail(&ranges, first);
+                        // Ranges outside of the function show the wrong reading of lengths.
                         let is_beyond = own.iter().any(|range| range.end > len);
                         overruns += usize::from(is_ambiguous && is_beyond);
                     }
@@ -495,6 +520,7 @@ impl Inlinees<'_, '_, '_> {
     ) {
         let (sites, mut ranges) = self.inlined(function.len, records);
         let Some(start) = self
+            // A function without an address was dropped by the linker.
             .reader
             .dbi
             .code_rva(function.section, function.offset)
@@ -510,6 +536,7 @@ impl Inlinees<'_, '_, '_> {
         } else {
             lines
         };
+        // Each compiland has a budget by its size, so that a small file cannot make a huge table.
         let budget = self.budget - lines.len();
         let mut rows: Vec<(u32, std::ops::Range<usize>)> = Vec::new();
         let mut frames = Vec::new();
@@ -555,10 +582,12 @@ impl Naming for Inlinees<'_, '_, '_> {
     }
 
     fn inlinee(&mut self, id: u32) -> u32 {
+        // The same functions are inlined again and again.
         if let Some(number) = self.known.get(&id) {
             return *number;
         }
         let name = self
+            // The call is there even if its name cannot be read.
             .name_of(id)
             .unwrap_or_else(|| "<unnamed inlined function>".to_owned());
         let number = self.reader.found.writer.string(&name);
@@ -586,6 +615,7 @@ impl Inlinees<'_, '_, '_> {
     fn foreign(&mut self, id: u32) -> Option<u32> {
         let module = id >> 20 & 0x7FF;
         let nth = id & 0xF_FFFF;
+        // Imports are listed by compiland, and IDs name them by place.
         let (name, ids) = self.lines.imports.get(usize::try_from(module).ok()?)?;
         let local = *ids.get(usize::try_from(nth).ok()?)?;
         let compiland = self.compiland_of(*name)?;
@@ -636,6 +666,7 @@ fn merge(
         // A public symbol has no length. It ends at the latest with the object file that it came
         // from. Otherwise padding and unnamed code after it would get its name.
         let contribution = (named.len == 0)
+            // A function with a length needs no limit by its object file.
             .then(|| dbi.contribution(named.start))
             .flatten();
         let is_damaged =

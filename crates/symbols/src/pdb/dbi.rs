@@ -38,6 +38,7 @@ pub(super) fn identity(msf: &mut Streams<'_>) -> Result<(Guid, u32)> {
             "it is cut off",
         ));
     };
+    // Twelve bytes are enough: signature, version and age.
     let header = msf.part(DBI_STREAM, 0, 12)?;
     Ok((guid, u32_at(&header, 8).unwrap_or(age)))
 }
@@ -96,6 +97,7 @@ impl Dbi {
         // These parts are not needed, but parts are stored one after the other: each size has to be
         // skipped to find the next part. In the file, the part of offset 52 comes before the part
         // of offset 48.
+        // Their contents are of no use here.
         for skipped in [36, 40, 52] {
             parts.take(skipped)?;
         }
@@ -114,10 +116,12 @@ impl Dbi {
             Vec::new()
         };
         let mut sections = if original.is_empty() {
+            // A file that was not rearranged has its sections where they are.
             sections(&msf.stream(debug_stream(5))?)
         } else {
             original
         };
+        // Native images of .NET have no section headers.
         if sections.is_empty() && !is_rearranged {
             sections = sections_of_native_image(section_map);
         }
@@ -126,6 +130,7 @@ impl Dbi {
                 "it does not say which sections its module has",
             ));
         }
+        // All parts are read once and kept: they are small, unlike the symbols.
         Ok(Self {
             compilands: self::compilands(compilands),
             contributions: self::contributions(contributions, &sections),
@@ -143,6 +148,7 @@ impl Dbi {
     /// Address of `offset` in the `section`, counted from 1, if the section has code.
     pub(super) fn code_rva(&self, section: u16, offset: u32) -> Option<u32> {
         let section = self.sections.get(usize::from(section).checked_sub(1)?)?;
+        // Sections without code have no functions; their symbols are data.
         (section.is_code && offset < section.len).then(|| section.rva.checked_add(offset))?
     }
 
@@ -160,6 +166,7 @@ impl Dbi {
 
     /// The contribution that the linker placed at the address.
     pub(super) fn contribution(&self, rva: u32) -> Option<Contribution> {
+        // Contributions are sorted and disjoint, so that the one below is the only candidate.
         let below = self
             .contributions
             .partition_point(|it| it.start_rva <= rva)
@@ -180,6 +187,7 @@ struct Parts<'a> {
 impl<'a> Parts<'a> {
     fn take(&mut self, size_at: usize) -> Result<&'a [u8]> {
         let len = u32_at(self.header, size_at).and_then(|len| usize::try_from(len).ok());
+        // A size that is too large makes all later parts unknown.
         let Some((part, rest)) = len.and_then(|len| self.rest.split_at_checked(len)) else {
             return Err(Error::damaged(
                 "debug information",
@@ -203,6 +211,7 @@ fn compiland(cursor: &mut Cursor<'_>) -> Option<Compiland> {
     let name = String::from_utf8_lossy(cursor.ansi()).into_owned();
     // The second name is the name of the library or object file, which is not used here.
     cursor.ansi();
+    // Entries start at multiples of four.
     cursor.take(cursor.position().wrapping_neg() % 4);
     Some(Compiland {
         stream: u16_at(fixed, 34)?,
@@ -228,6 +237,7 @@ fn contributions(bytes: &[u8], sections: &[Section]) -> Vec<Contribution> {
         let size = u32_at(entry, 8)?;
         let section = sections
             .get(usize::from(section).checked_sub(1)?)
+            // Data and resources are never in stacks.
             .filter(|section| section.is_code)?;
         let start_rva = section.rva.checked_add(offset)?;
         (size > 0).then_some(Contribution {
@@ -236,6 +246,7 @@ fn contributions(bytes: &[u8], sections: &[Section]) -> Vec<Contribution> {
             compiland,
         })
     };
+    // Entries have a fixed length, so that one that is damaged does not move the others.
     let mut found: Vec<Contribution> = tail(bytes, 4).chunks_exact(len).filter_map(one).collect();
     found.sort_by_key(|it| it.start_rva);
     // Binary search needs disjoint pieces; in a damaged file they may overlap.
@@ -286,12 +297,15 @@ fn sections_of_native_image(map: &[u8]) -> Vec<Section> {
             return Vec::new();
         };
         if flags & ABSOLUTE != 0 {
+            // The entry for absolute addresses is the last and has no place in the image.
             break;
         }
         let next = len
             .checked_next_multiple_of(PAGE)
             .and_then(|pages| rva.checked_add(pages));
         let next = next.filter(|end| *end <= MAX_IMAGE);
+        // Numbers have to follow each other, since the place of a section follows from those before
+        // it.
         let (Some(next), true) = (next, u16_at(entry, 6) == Some(number) && offset == 0) else {
             return Vec::new();
         };
@@ -322,6 +336,7 @@ fn omap(bytes: &[u8]) -> Vec<(u32, u32)> {
 fn names(msf: &mut Streams<'_>) -> Result<Vec<u8>> {
     let info = msf.stream(INFO_STREAM)?;
     let Some(stream) = named_stream(tail(&info, 28), b"/names") else {
+        // Without a string table functions have names and no files.
         return Ok(Vec::new());
     };
     let table = msf.stream(stream)?;
@@ -338,6 +353,7 @@ fn named_stream(bytes: &[u8], name: &[u8]) -> Option<u16> {
     let len = cursor.u32()?;
     let names = cursor.take(usize::try_from(len).ok()?)?;
     let count = cursor.u32()?;
+    // The number of slots is not needed: used slots are stored one after the other.
     let _slots = cursor.u32()?;
     for _ in 0..2 {
         let words = usize::try_from(cursor.u32()?).ok()?;
@@ -346,6 +362,7 @@ fn named_stream(bytes: &[u8], name: &[u8]) -> Option<u16> {
     for _ in 0..count {
         let at = usize::try_from(cursor.u32()?).ok()?;
         let stream = cursor.u32()?;
+        // A name in the buffer is not ended by its length, but by a zero.
         if names
             .get(at..)
             .is_some_and(|rest| Cursor::new(rest).ansi() == name)

@@ -46,6 +46,7 @@ pub(super) fn add_ranges(
     lengths: Lengths,
     ranges: &mut Vec<Range>,
 ) -> bool {
+    // The annotations are differences to the place of the inlined function itself.
     let begin = lines.inlinees.get(&inlinee);
     let mut file = begin.map(|place| place.file);
     let mut line = begin.map_or(0, |place| place.line);
@@ -56,6 +57,7 @@ pub(super) fn add_ranges(
     let mut has_length = false;
     let mut is_ambiguous = false;
     let mut close = |open: &mut Option<(u32, Option<FileLine>)>, end: u32| {
+        // Empty ranges are dropped, as no address is in them.
         if let Some((start, place)) = open.take().filter(|(start, _)| *start < end) {
             ranges.push(Range {
                 start,
@@ -78,6 +80,7 @@ pub(super) fn add_ranges(
             }
             Operation::Len(len) => {
                 let start = open.map(|(start, _)| start);
+                // The end is taken from the open range: a length without one means nothing.
                 if let Some(start) = start {
                     close(&mut open, start.saturating_add(len));
                 }
@@ -101,6 +104,7 @@ pub(super) fn add_ranges(
                 line: delta,
                 len: own,
             } => {
+                // After a length it depends on the compiler whether the offset has moved.
                 is_ambiguous |= has_length;
                 offset = offset.wrapping_add(code);
                 line = line.wrapping_add_signed(delta);
@@ -108,6 +112,8 @@ pub(super) fn add_ranges(
             }
         }
         // Most programs give a range no end of its own: it continues until the next one starts.
+        // Wrapping, since damaged differences may lead anywhere; such ranges lie outside of the
+        // function.
         let at = base.wrapping_add(offset);
         close(&mut open, at);
         open = Some((at, file.map(|file| FileLine { file, line })));
@@ -181,6 +187,7 @@ impl Operations<'_> {
     /// One, two or four bytes; the first one contains the length.
     fn number(&mut self) -> Option<u32> {
         let first = self.0.u8()?;
+        // Missing bytes end the list, and what was read before them stays.
         let mut more = || self.0.u8().map(u32::from);
         let first = u32::from(first);
         Some(match first {

@@ -53,6 +53,7 @@ impl<'a> Lines<'a> {
         let mut cursor = Cursor::new(bytes);
         while let (Some(kind), Some(len)) = (cursor.u32(), cursor.u32()) {
             let len = usize::try_from(len).unwrap_or(usize::MAX);
+            // A subsection that is cut off ends the list.
             let Some(part) = cursor.take(len) else { break };
             // Subsections start at multiples of four; the padding is not part of their length.
             cursor.take(len.wrapping_neg() % 4);
@@ -79,12 +80,14 @@ impl<'a> Lines<'a> {
     fn add_lines(&mut self, part: &[u8]) -> Option<()> {
         let mut cursor = Cursor::new(part);
         let (start, section, flags, _len) =
+            // The length of the block is not used: blocks end with the subsection.
             (cursor.u32()?, cursor.u16()?, cursor.u16()?, cursor.u32()?);
         let has_columns = flags & 1 != 0;
         loop {
             let file = cursor.u32()?;
             let count = cursor.u32()?;
             let _len = cursor.u32()?;
+            // The product is checked, because the count comes from the file.
             let count = usize::try_from(count).ok()?;
             let (entries, _) = cursor.take(count.checked_mul(8)?)?.as_chunks::<8>();
             for entry in entries {
@@ -119,6 +122,7 @@ impl<'a> Lines<'a> {
                 let count = usize::try_from(cursor.u32()?).ok()?;
                 cursor.take(count.checked_mul(4)?)?;
             }
+            // The first record counts, as debuggers have it.
             self.inlinees.entry(id).or_insert(FileLine { file, line });
         }
     }
@@ -149,6 +153,7 @@ impl<'a> Lines<'a> {
                 .partition_point(|line| (line.section, line.offset) < (section, offset))
         };
         let first = place(start);
+        // The end may lie before the start in a damaged file.
         front(tail(&self.lines, first), place(end).saturating_sub(first))
     }
 }

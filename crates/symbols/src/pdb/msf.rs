@@ -36,6 +36,8 @@ impl<'f> Msf<'f> {
     pub(super) fn open(mut file: Box<dyn ReadSeek + 'f>) -> Result<Self> {
         let file_len = file.seek(SeekFrom::End(0))?;
         let mut block =
+            // A short file is read as far as it goes, and the numbers that are missing are
+            // reported.
             vec![0; SUPER_BLOCK_LEN.min(usize::try_from(file_len).unwrap_or(SUPER_BLOCK_LEN))];
         read_at(&mut *file, 0, &mut block)?;
         let number = |at| {
@@ -51,9 +53,11 @@ impl<'f> Msf<'f> {
         // The number at 36 is the map of free pages, which only a writer needs.
         let (page_len, page_count, directory_len) =
             (u64::from(number(32)?), u64::from(number(40)?), number(44)?);
+        // Pages of other sizes do not exist, and a size of zero would never end.
         if !page_len.is_power_of_two() || !(512..=1 << 16).contains(&page_len) {
             return Err(Error::damaged(PART, 32_u64, "no size of a page"));
         }
+        // Before anything is allocated by these numbers.
         if page_count.saturating_mul(page_len) > file_len {
             return Err(Error::damaged(
                 PART,
@@ -79,6 +83,7 @@ impl<'f> Msf<'f> {
         // The list of pages of the directory's own list is in the first page, after the fields of
         // the super block, and nowhere else.
         let too_large = || Error::damaged(PART, 44_u64, "it is larger than the file");
+        // The directory cannot have more pages than the file.
         if pages > page_count || map_pages * 4 > self.page_len {
             return Err(too_large());
         }
@@ -107,6 +112,7 @@ impl<'f> Msf<'f> {
         let streams = std::mem::take(&mut self.streams);
         let bytes = match streams.get(usize::from(stream)) {
             Some(stream) => {
+                // Cut at the end of the stream, whatever the caller asks for.
                 let start = start.min(stream.len);
                 self.read_pages(stream, start, len.min(stream.len - start))
             }
@@ -130,6 +136,7 @@ impl<'f> Msf<'f> {
                     "a stream has fewer pages than bytes",
                 ));
             };
+            // Streams of large files have hundreds of thousands of pages, most of them in order.
             // Pages that follow each other in the file are read at once.
             let run = 1
                 + (1..)
@@ -165,6 +172,7 @@ impl Stream {
             .iter()
             .map(|page| u32::from_le_bytes(*page))
             .collect();
+        // Checked once, so that reading needs no further check.
         if pages.iter().any(|page| u64::from(*page) >= page_count) {
             return Err(Error::damaged(
                 PART,
@@ -196,6 +204,7 @@ fn streams(directory: &[u8], page_len: u64, page_count: u64) -> Result<Vec<Strea
         .map(|len| u32::from_le_bytes(*len))
         .map(|len| if len == u32::MAX { 0 } else { len })
         .collect();
+    // Several streams could name the same pages; together they must not be larger than the file.
     if lens.iter().map(|len| u64::from(*len)).sum::<u64>() > page_count * page_len {
         return Err(Error::damaged(
             PART,

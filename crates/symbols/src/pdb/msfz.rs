@@ -99,6 +99,7 @@ impl<'f> Msfz<'f> {
         read_at(&mut *file, 0, &mut header)?;
         let number = |at| u32_at(&header, at).ok_or_else(cut_off);
         let long = |at| u64_at(&header, at).ok_or_else(cut_off);
+        // Another version may have another layout, so that nothing of it is read.
         if !header.starts_with(MAGIC) || long(32)? != 0 {
             return Err(Error::Unsupported(
                 "it is a compressed PDB (MSFZ) of a version that is not supported",
@@ -111,6 +112,7 @@ impl<'f> Msfz<'f> {
             unpacked_len: number(68)?,
             method: number(60)?,
         };
+        // The directory is unpacked as a whole, so that its size is bounded.
         if packed.unpacked_len > MAX_DIRECTORY || !packed.is_inside(file_len) {
             return Err(Error::damaged(PART, 64_u64, "it is larger than the file"));
         }
@@ -128,6 +130,7 @@ impl<'f> Msfz<'f> {
     }
 
     fn read_directory(&mut self, directory: &[u8], count: u32, file_len: u64) -> Result<()> {
+        // Bounded before the list is read.
         if count > MAX_STREAMS {
             return Err(Error::damaged(
                 PART,
@@ -193,6 +196,7 @@ impl<'f> Msfz<'f> {
             (FragmentAt::File(location), location, file_len)
         } else {
             let chunk = usize::try_from((location & !IN_CHUNK) >> 32).ok()?;
+            // A chunk that does not exist is damage.
             let chunk = self.chunks.get(chunk)?;
             // A fragment may continue in the next chunk, so its end is compared with the end of all
             // chunks.
@@ -212,6 +216,7 @@ impl<'f> Msfz<'f> {
 
     /// A part of a stream, cut at its end.
     pub(super) fn part(&mut self, stream: u16, start: u32, len: u32) -> Result<Vec<u8>> {
+        // A stream that does not exist is empty.
         let Some(stream) = self.streams.get(usize::from(stream)) else {
             return Ok(Vec::new());
         };
@@ -222,11 +227,13 @@ impl<'f> Msfz<'f> {
         let Range { start: from, end } = stream.fragments;
         let fragments = tail(front(&self.fragments, end), from);
         let first =
+            // Fragments are sorted by their start in the stream.
             fragments.partition_point(|fragment| fragment.start + u64::from(fragment.len) <= at);
         for index in stream.fragments.clone().skip(first) {
             let Some(Fragment { start, len, place }) =
                 self.fragments.get(index).filter(|_| !rest.is_empty())
             else {
+                // Fragments behind the wanted bytes are not looked at.
                 break;
             };
             // Only the first fragment can start before the wanted bytes.
@@ -249,6 +256,7 @@ impl<'f> Msfz<'f> {
     fn read_unpacked(&mut self, at: u64, bytes: &mut [u8]) -> Result<()> {
         let mut unpacked = match self.unpacked.take() {
             Some(file) => file,
+            // Unpacked into a file and not into memory: large files unpack to gigabytes.
             None => tempfile::tempfile()?,
         };
         let read = read_chunks(&mut self.chunks, &mut *self.file, &mut unpacked, at, bytes);
@@ -274,6 +282,7 @@ fn read_chunks(
         .skip(first)
         .take_while(|chunk| chunk.unpacked_at < end)
     {
+        // Each chunk is unpacked once, even if many streams have a part in it.
         if !chunk.is_unpacked {
             unpacked.seek(SeekFrom::Start(chunk.unpacked_at))?;
             chunk.packed().unpack(file, unpacked)?;
@@ -323,6 +332,7 @@ fn chunks(
     file_len: u64,
 ) -> Result<Vec<Chunk>> {
     const TABLE: &str = "table of compressed chunks";
+    // Both numbers have to agree, or one of them is damage.
     if u64::from(count) * CHUNK_LEN as u64 != u64::from(len) {
         return Err(Error::damaged(
             TABLE,
@@ -346,6 +356,7 @@ fn chunks(
     if len > 0 {
         read_at(file, at, &mut table)?;
     }
+    // A small file must not unpack to any size; no compiler writes data that packs as well.
     let limit = file_len.saturating_mul(RATIO).max(RATIO_FROM);
     let mut chunks = Vec::new();
     let mut unpacked_at = 0_u64;

@@ -77,12 +77,14 @@ impl<'a> Iterator for Records<'a> {
 
     fn next(&mut self) -> Option<Record<'a>> {
         // A record that is cut off is not taken, so that the rest shows it.
+        // A copy, so that a record that is cut off leaves the position as it is.
         let mut after = self.0;
         let len = after.u16()?;
         let content = after.take(usize::from(len))?;
         let mut cursor = Cursor::new(content);
         let kind = cursor.u16()?;
         self.0 = after;
+        // A record that cannot be read is skipped by its length.
         Some(record(kind, cursor).unwrap_or(Record::Other))
     }
 }
@@ -115,6 +117,7 @@ fn record<'a>(kind: u16, mut cursor: Cursor<'a>) -> Option<Record<'a>> {
             }
         }
         S_INLINE_SITE | S_INLINE_SITE_2 => {
+            // Offsets of the parent and of the end of the scope, which are found by nesting.
             cursor.take(8)?;
             let inlinee = cursor.u32()?;
             if kind == S_INLINE_SITE_2 {

@@ -30,6 +30,7 @@ pub(super) fn sweep(
     // Of calls that start at one offset, outer calls come first. A later range at the same depth
     // replaces the one before it.
     ranges.sort_by_key(|range| (range.start, depth(sites, range.site)));
+    // Lines and ranges outside of the function are damage.
     let inside = |offset: &u32| *offset < len;
     let mut offsets: Vec<u32> = lines
         .iter()
@@ -38,6 +39,7 @@ pub(super) fn sweep(
     offsets.extend(ranges.iter().flat_map(|range| [range.start, range.end]));
     offsets.retain(inside);
     offsets.sort_unstable();
+    // Each place at which a frame may change, once.
     offsets.dedup();
     let mut lines = lines.iter().peekable();
     let mut ranges = ranges.iter().peekable();
@@ -50,6 +52,7 @@ pub(super) fn sweep(
         }
         while let Some(range) = ranges.next_if(|range| range.start <= offset) {
             let depth = usize::from(depth(sites, range.site));
+            // Deeper calls are left out; the frames above them stay.
             if depth + 1 < MAX_DEPTH {
                 open.resize(open.len().max(depth + 1), None);
                 if let Some(place) = open.get_mut(depth) {
@@ -66,6 +69,7 @@ pub(super) fn sweep(
         });
         // Ranges that ended stay in the list until another one of their depth starts, so their ends
         // are compared here.
+        // From the innermost one: ranges of inner calls lie within those of outer ones.
         let innermost = open.iter().flatten().rfind(|range| range.end > offset);
         if let Some(innermost) = innermost {
             inlined(*innermost, offset, sites, &open, naming, &mut frames);
@@ -99,6 +103,7 @@ fn inlined(
         next = site.parent;
     }
     if let Some(chain) = frames.get_mut(first..) {
+        // Collected from the innermost to the outermost, and needed the other way.
         chain.reverse();
     }
 }

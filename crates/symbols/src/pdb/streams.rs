@@ -24,6 +24,7 @@ impl<'f> Streams<'f> {
                 .len()
                 .min(usize::try_from(len).unwrap_or(msfz::MAGIC.len()))
         ];
+        // Only as much as the longest mark.
         read_at(&mut *file, 0, &mut begin)?;
         if msfz::is_msfz(&begin) {
             Msfz::open(file).map(Self::Chunks)

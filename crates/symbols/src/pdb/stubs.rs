@@ -26,11 +26,13 @@ pub(super) fn named(
     let Some(first) = stubs.iter().map(|stub| stub.start).min() else {
         return Vec::new();
     };
+    // The function that the linker kept comes first among those at one address.
     functions.sort_by_key(|named| (named.start, !named.is_preferred));
     let mut left = stubs.len().saturating_mul(NAME_BYTES);
     let mut name = |stub: &Stub| {
         let target = stub
             .target
+            // Functions before public symbols, whose names may be those of data.
             .and_then(|target| at(functions, target).or_else(|| at(publics, target)));
         let target = target.and_then(|target| writer.text(target));
         let distance = stub.start - first;

@@ -52,12 +52,14 @@ impl Names {
             return Ok(None);
         };
         let mut cursor = Cursor::new(&content);
+        // Scopes may form a loop in a damaged file.
         let (Some(scope), Some(deeper)) = (cursor.u32(), depth.checked_sub(1)) else {
             return Ok(None);
         };
         if kind == LF_STRING_ID {
             return Ok(Some(text(cursor.ansi())));
         }
+        // The type of the function is not part of its name.
         cursor.take(4);
         let name = text(cursor.ansi());
         let scope = match kind {
@@ -84,6 +86,7 @@ fn name_of_type(kind: u16, content: &[u8]) -> Option<&[u8]> {
     let mut cursor = Cursor::new(content);
     let fixed = match kind {
         _ if LF_CLASSES.contains(&kind) => 16,
+        // The fixed part before the size differs by kind.
         LF_UNION => 8,
         LF_ENUM => 12,
         _ => return None,
@@ -146,6 +149,7 @@ impl Numbered {
         };
         // The stream of hashes also lists every so many records with their offsets, which spares a
         // walk from the first record.
+        // At the place that the header names.
         let list = msf.part(hash_stream, number(40), number(44))?;
         let pairs = list.as_chunks::<8>().0.iter();
         let pairs =
@@ -166,6 +170,7 @@ impl Numbered {
         let is_rising = is_near && numbered.steps.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1);
         // The list comes from the file: a search in it relies on its order and its start.
         if numbered.steps.first() != Some(&(first, start)) || !is_rising {
+            // Walked once if the list cannot be trusted.
             numbered.steps = numbered.walk(msf, start)?;
         }
         Ok(numbered)
@@ -179,6 +184,7 @@ impl Numbered {
         while number < self.end && at < self.stop {
             steps.push((number, at));
             // A record has at most 64 KiB.
+            // One record more than the step, so that the last record of the step is whole.
             let piece = msf.part(self.stream, at, STEP + (1 << 16))?;
             let mut cursor = Cursor::new(&piece);
             while cursor.position() < STEP as usize && number < self.end {
@@ -197,6 +203,7 @@ impl Numbered {
 
     /// Kind and content of a record.
     fn record(&mut self, msf: &mut Streams<'_>, number: u32) -> Result<Option<(u16, Vec<u8>)>> {
+        // A number outside of the stream belongs to another compiland, or is damage.
         if !(self.first..self.end).contains(&number) {
             return Ok(None);
         }
@@ -216,6 +223,7 @@ impl Numbered {
                 .get(step + 1)
                 .map_or(self.stop, |(_, next)| (*next).min(self.stop));
             let piece = msf.part(self.stream, start, stop.saturating_sub(start))?;
+            // All pieces are given up at once: which one is needed again is not known.
             if self.kept + piece.len() > KEPT {
                 self.pieces.clear();
                 self.kept = 0;
@@ -227,6 +235,7 @@ impl Numbered {
             return Ok(None);
         };
         let mut cursor = Cursor::new(piece);
+        // Records have no fixed length, so that those before it are skipped one by one.
         for _ in first..number {
             let Some(len) = cursor.u16() else {
                 return Ok(None);

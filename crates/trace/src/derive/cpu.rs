@@ -42,29 +42,13 @@ pub(super) fn derive(
     sink: &mut dyn Sink,
 ) -> Result<(), SinkError> {
     let idle = idle_process(source)?;
-    let of_samples = || {
-        let mut sums = Sums::new();
-        let mut groups = Groups::default();
-        samples(source, &mut sums, &mut groups)?;
-        let stacks = Stacks::read(source)?;
-        let tags = Tags::new(sets, &stacks);
-        Ok::<_, SinkError>((sums, groups, stacks, tags))
-    };
-    let of_switches = || {
-        let mut sums = Sums::new();
-        let mut groups = Groups::default();
-        let has_switches = switches(source, idle, &mut sums, &mut groups)?;
-        Ok::<_, SinkError>((sums, groups, has_switches))
-    };
-    let (sampled, switched) = both(of_samples, of_switches);
-    let (mut sums, mut groups, stacks, tags) = sampled?;
-    let (switched_sums, switched_groups, has_switches) = switched?;
-    for (process, sum) in switched_sums {
-        sums.entry(process).or_default().add(sum);
-    }
-    for (key, group) in switched_groups {
-        groups.entry(key).or_default().add(&group);
-    }
+    let Added {
+        sums,
+        groups,
+        stacks,
+        tags,
+        has_switches,
+    } = Added::read(source, sets, idle)?;
     write_stacks(&groups, sink)?;
     tag_interval::derive(source, &tags, sink)?;
 
@@ -75,16 +59,11 @@ pub(super) fn derive(
     // order of a hash table.
     groups.sort_unstable_by_key(|(key, _)| *key);
     for chunk in chunks(&sums) {
-        let mut waits = Vec::new();
-        let mut readies = Vec::new();
-        if has_switches {
-            intervals(source, idle, &chunk, &mut waits, &mut readies)?;
-        }
-        let by_process = |i: &Interval| (i.process, i.start);
-        both(
-            || waits.sort_unstable_by_key(by_process),
-            || readies.sort_unstable_by_key(by_process),
-        );
+        let (waits, readies) = if has_switches {
+            sorted_intervals(source, idle, &chunk)?
+        } else {
+            (Vec::new(), Vec::new())
+        };
         let of_process = |process: &Option<i32>| {
             let from = groups.partition_point(|(key, _)| key.process < *process);
             let to = groups.partition_point(|(key, _)| key.process <= *process);
@@ -135,6 +114,55 @@ pub(super) fn derive(
         )?;
     }
     processes.flush(sink)
+}
+
+/// Sums of samples and switches, and the meaning of their stacks.
+struct Added<'s> {
+    sums: Sums,
+    groups: Groups,
+    stacks: Stacks,
+    tags: Tags<'s>,
+    has_switches: bool,
+}
+
+impl<'s> Added<'s> {
+    /// Reads samples and switches at the same time.
+    fn read(
+        source: &dyn TableSource,
+        sets: &'s [TagSet],
+        idle: Option<i32>,
+    ) -> Result<Self, SinkError> {
+        let of_samples = || {
+            let mut sums = Sums::new();
+            let mut groups = Groups::default();
+            samples(source, &mut sums, &mut groups)?;
+            let stacks = Stacks::read(source)?;
+            let tags = Tags::new(sets, &stacks);
+            Ok::<_, SinkError>((sums, groups, stacks, tags))
+        };
+        let of_switches = || {
+            let mut sums = Sums::new();
+            let mut groups = Groups::default();
+            let has_switches = switches(source, idle, &mut sums, &mut groups)?;
+            Ok::<_, SinkError>((sums, groups, has_switches))
+        };
+        let (sampled, switched) = both(of_samples, of_switches);
+        let (mut sums, mut groups, stacks, tags) = sampled?;
+        let (switched_sums, switched_groups, has_switches) = switched?;
+        for (process, sum) in switched_sums {
+            sums.entry(process).or_default().add(sum);
+        }
+        for (key, group) in switched_groups {
+            groups.entry(key).or_default().add(&group);
+        }
+        Ok(Self {
+            sums,
+            groups,
+            stacks,
+            tags,
+            has_switches,
+        })
+    }
 }
 
 /// Rows of one of the tables.
@@ -356,6 +384,23 @@ fn chunks(sums: &Sums) -> Vec<Vec<Option<i32>>> {
         }
     }
     chunks
+}
+
+/// Returns the waits and the ready times of some processes, by process and then by start.
+fn sorted_intervals(
+    source: &dyn TableSource,
+    idle: Option<i32>,
+    processes: &[Option<i32>],
+) -> Result<(Vec<Interval>, Vec<Interval>), SinkError> {
+    let mut waits = Vec::new();
+    let mut readies = Vec::new();
+    intervals(source, idle, processes, &mut waits, &mut readies)?;
+    let by_process = |i: &Interval| (i.process, i.start);
+    both(
+        || waits.sort_unstable_by_key(by_process),
+        || readies.sort_unstable_by_key(by_process),
+    );
+    Ok((waits, readies))
 }
 
 /// Reads the waits and ready times of some processes.

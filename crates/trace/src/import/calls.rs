@@ -54,6 +54,8 @@ struct Calls {
 
 impl Calls {
     fn enter(
+        // The address of the service routine is the only identity that the event has. The name
+        // comes from symbols of the kernel.
         &mut self,
         address: u64,
         tid: Option<u32>,
@@ -67,6 +69,8 @@ impl Calls {
             enter_cpu: Some(event.cpu.into()),
             ..Syscall::default()
         };
+        // Without a thread an entry cannot be paired with an exit. It is written alone, without a
+        // duration.
         let Some(tid) = tid else {
             let enter = context.wait(time, None, None, Pending::Start);
             write(Open { row, enter }, time, context);
@@ -76,6 +80,7 @@ impl Calls {
         (row.thread_key, row.process_key) = (Some(who.thread_key), who.process_key());
         let enter = context.wait(time, Some(tid), who.process, Pending::Start);
         let calls = self.open.entry(who.thread_key).or_default();
+        // The outermost call is given up, since the exits that come next belong to inner ones.
         let lost = (calls.len() >= MAX_NESTED).then(|| calls.remove(0));
         calls.push(Open { row, enter });
         if let Some(lost) = lost {
@@ -84,6 +89,8 @@ impl Calls {
     }
 
     fn exit(
+        // The value that the call returns, which is an NTSTATUS for most calls but not for all of
+        // them.
         &mut self,
         status: u32,
         tid: Option<u32>,
@@ -100,6 +107,8 @@ impl Calls {
             Some(Open { row, enter }) => (row, Some(enter)),
             None => (Syscall::default(), None),
         };
+        // An exit without an entry: the call began before the trace or before a gap. It still
+        // counts with its status.
         if let Some(who) = who.filter(|_| !is_entered) {
             (row.thread_key, row.process_key) = (Some(who.thread_key), who.process_key());
         }
@@ -109,6 +118,7 @@ impl Calls {
         row.exit_cpu = Some(event.cpu.into());
         // A call belongs to the part of the trace in which it started, as far as that is known.
         if context.range.contains(row.enter_ns.unwrap_or(exit_ns)) {
+            // Nobody waits for a stack here, since the stack of a call is that of its entry.
             context.wait(time, None, None, pending(row, enter));
         } else if let Some(enter) = enter {
             context.forget(enter);
@@ -136,11 +146,14 @@ impl Importer for Calls {
     ) -> IsShown {
         let running = context.running_on(event.cpu);
         let gaps = context.gaps;
+        // Compared before anything else, because both an entry and an exit are unsafe after a gap.
         if std::mem::replace(&mut self.gaps, gaps) != gaps {
             // Exits may be missing, and the next one may belong to another call than the innermost
             // open one.
             self.give_up(event.timestamp, context);
         }
+        // Records with the short header name no thread, so the thread that runs on the processor is
+        // taken.
         let tid = event.thread_id().or(running);
         if hook.opcode == opcode::ENTER {
             let address = syscall::address(event.payload(), event.pointer_size());
@@ -171,6 +184,8 @@ impl Importer for Calls {
         };
         if let Some(tid) = call_facts::thread(hook, event, context) {
             let who = context.of_thread(tid, event.timestamp);
+            // Only the innermost call: a window procedure that is called back from the kernel makes
+            // calls of its own, and their facts are not those of the outer call.
             let innermost = self
                 .open
                 .get_mut(&who.thread_key)
@@ -211,6 +226,7 @@ fn write(Open { row, enter }: Open, time: i64, context: &mut Context<'_>) {
         .is_some_and(|enter| context.range.contains(enter))
     {
         context.wait(time, None, None, pending(row, Some(enter)));
+    // A start that is not taken would stay in the line until the trace ends.
     } else {
         context.forget(enter);
     }

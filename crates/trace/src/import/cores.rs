@@ -52,6 +52,8 @@ impl Cores {
                 match Event::parse(descriptor.id, descriptor.version, event.payload()) {
                     Some(Event::Rundown(rundown)) => self.rundown(rundown),
                     Some(Event::Index(number, index))
+                        // A bound of its own for the map: the index is checked, but group and
+                        // number in the event are free to choose.
                         if index < MAX_PROCESSORS
                             && self.indexes.len() < MAX_PROCESSORS as usize =>
                     {
@@ -68,12 +70,15 @@ impl Cores {
         let payload = event.payload();
         match opcode {
             config::opcode::CPU => {
+                // The first description wins. Merged traces have that of each file, and all are of
+                // one machine.
                 let mask = config::hyper_threads(payload, version, event.pointer_size());
                 self.hyper_threads = self.hyper_threads.or(mask);
             }
             config::opcode::NUMA => self.nodes = config::numa_nodes(payload),
             config::opcode::PROCESSOR_NUMBER => {
                 self.numbers = config::processor_numbers(payload);
+                // Cut after parsing, since the event of a malicious file may list any number.
                 self.numbers.truncate(MAX_PROCESSORS as usize);
             }
             _ => {}
@@ -82,6 +87,7 @@ impl Cores {
 
     /// A later event replaces the fields that it contains; all others stay.
     fn rundown(&mut self, new: Rundown) {
+        // Known processors are still updated at the limit.
         if self.rundowns.len() >= MAX_PROCESSORS as usize
             && !self.rundowns.contains_key(&new.number)
         {
@@ -112,6 +118,8 @@ impl Cores {
             .get(&number)
             .map(|index| *index as usize)
             .or_else(listed);
+        // Only in group 0, where number and index are the same. In other groups the index depends
+        // on the sizes of the groups before.
         let index = known.or_else(|| (number.group == 0).then_some(usize::from(number.number)))?;
         u16::try_from(index).ok()
     }

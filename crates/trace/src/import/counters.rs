@@ -59,6 +59,7 @@ impl<'n> Counters<'n> {
 
     fn sample(&mut self, sample: CounterSample, event: &RawEvent<'_>, context: &mut Context<'_>) {
         let ts_ns = context.ns(event.timestamp);
+        // Checked before the thread is looked up, which costs more.
         if !context.range.contains(ts_ns) {
             return;
         }
@@ -71,6 +72,7 @@ impl<'n> Counters<'n> {
             thread_key: who.thread_key,
             counter,
             interval: interval.map(Into::into),
+            // The stack comes later; these are the values of a sample without one.
             stack_id: 0,
             has_stack: false,
             is_stack_incomplete: None,
@@ -114,7 +116,10 @@ impl Importer for Counters<'_> {
         _: &mut Context<'_>,
         _: &mut dyn Sink,
     ) -> Result<(), SinkError> {
+        // Source 0 is the timer of the CPU samples, whose interval is kept elsewhere.
         let interval = Interval::parse(event.payload()).filter(|i| i.source != 0);
+        // The event reports the change of any source, also of those that this trace does not
+        // sample.
         if let Some(interval) = interval.filter(|i| self.names.knows(i.source)) {
             self.source(interval.source).1 = Some(interval.new);
         }
@@ -127,6 +132,8 @@ impl Importer for Counters<'_> {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
+        // Written at the end, because names and intervals may be logged at the end of the
+        // recording.
         let rows = self.names.rows(context.counted_values);
         rows.iter()
             .try_for_each(|row| context.tables.push(row, sink))

@@ -53,6 +53,7 @@ struct Names(Vec<Arc<str>>);
 
 impl Names {
     fn add(&mut self, name: &str) {
+        // A malicious answer may list any number of servers, and each is compared with all others.
         if !name.is_empty()
             && self.0.len() < MAX_NAMES
             && !self.0.iter().any(|known| **known == *name)
@@ -104,6 +105,7 @@ struct Dns {
 }
 
 impl Dns {
+    // The row is written when the answer comes, since it holds adapters and servers in between.
     fn start(&mut self, dns_event: &DnsEvent, event: &RawEvent<'_>, context: &mut Context<'_>) {
         let Step::Start {
             query_type,
@@ -114,6 +116,7 @@ impl Dns {
         else {
             return;
         };
+        // The header names the process that asks.
         let pid = event.process_id();
         let now = event.timestamp;
         let process = pid.and_then(|pid| context.directory.process_at(pid, now));
@@ -130,8 +133,10 @@ impl Dns {
         };
         let stack = inline_stack(event);
         let start =
+            // Only a stack in the event itself is kept: this provider has no others.
             (!stack.is_empty()).then(|| context.wait_with(now, process, &stack, Pending::Start));
         let open = Open::new(pid, query_type, row, start);
+        // Names of hosts are compared without case.
         let of_name = self.open.entry(dns_event.name.to_lowercase()).or_default();
         // If another query of this process, name and type is open, its answer was lost, or this
         // query's answer ends both.
@@ -159,6 +164,8 @@ impl Dns {
         let now = event.timestamp;
         let end_ns = context.ns(now);
         let mut open = self
+            // An answer without its question is a row as well: the question may be from before the
+            // trace.
             .take(&dns_event.name, pid, query_type)
             .unwrap_or_else(|| {
                 let process = pid.and_then(|pid| context.directory.process_at(pid, now));
@@ -187,6 +194,7 @@ impl Dns {
             .position(|open| open.pid == pid && open.query_type == query_type)?;
         let open = of_name.remove(at);
         if of_name.is_empty() {
+            // Also for memory: names are random in some attacks, and each would stay.
             // Otherwise the map would keep an entry for every name of the trace.
             self.open.remove(&name);
         }
@@ -200,6 +208,8 @@ impl Dns {
             return false;
         };
         // Older versions do not contain the querying process.
+        // If no open query is of that process, the event is of a version without one, or for a
+        // query of another process: all of that name get it.
         let knows = of_name.iter().any(|open| open.pid == dns_event.client);
         let mut is_shown = false;
         for open in of_name
@@ -226,6 +236,7 @@ impl Dns {
                         .iter()
                         .for_each(|server| open.timed_out.add(&server.to_string()));
                 }
+                // Anything else is of another stage, and does not make the event shown.
                 _ => continue,
             }
             is_shown = true;
@@ -267,6 +278,7 @@ impl Importer for Dns {
         // A hash map has no order, and the same input has to give the same output.
         let mut open: Vec<Open> = self.open.into_values().flatten().collect();
         open.sort_by(|a, b| {
+            // Three keys and then the name: open queries of one time are common when a page loads.
             let order = |open: &Open| (open.row.start_ns, open.pid, open.query_type);
             order(a)
                 .cmp(&order(b))
@@ -290,6 +302,7 @@ fn write(open: Open, time: i64, context: &mut Context<'_>) {
         timed_out,
         ..
     } = open;
+    // A query belongs to the range of its question, or of its answer if only that is known.
     if !row
         .start_ns
         .or(row.end_ns)

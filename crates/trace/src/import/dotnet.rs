@@ -106,6 +106,7 @@ impl Dotnet {
             return Ok(self.stack(event, context));
         }
         // The stack of an event is the next event of its thread, and is attached by this time.
+        // Rundown events never have stacks, and would take the place of the event that has one.
         if let Some(tid) = event.thread_id().filter(|_| origin == Origin::Runtime) {
             self.last_events.insert(tid, event.timestamp);
         }
@@ -116,8 +117,11 @@ impl Dotnet {
         let version = event.version() as u8;
         let ns = context.ns(event.timestamp);
         match (origin, event.descriptor().id) {
+            // Both load and unload name the method; the tracker of methods has read them in the
+            // first pass.
             (_, id::METHOD_LOAD_VERBOSE | id::METHOD_UNLOAD_VERBOSE) => {
                 if origin == Origin::Runtime && event.descriptor().id == id::METHOD_LOAD_VERBOSE {
+                    // Methods of the rundown were compiled before the trace.
                     self.loaded(process, event, context, sink)?;
                 }
                 return Ok(Method::parse(payload).is_some());
@@ -141,6 +145,7 @@ impl Dotnet {
                 };
                 // Other suspensions are tracked as well, so that their restart is not mistaken for
                 // the end of a pause.
+                // Suspensions for the debugger or for profilers are no pauses of the collector.
                 let runtime = suspend.is_for_gc().then_some(suspend.clr_instance);
                 let suspension = Suspension {
                     begin: ns,
@@ -149,6 +154,8 @@ impl Dotnet {
                     runtime,
                 };
                 self.suspensions
+                    // By thread: several runtimes may live in one process, and each suspends with a
+                    // thread of its own.
                     .insert((process, event.thread_id()), suspension);
             }
             // These stay events of their own: the row of the collection has only their sums.
@@ -160,12 +167,15 @@ impl Dotnet {
                 self.restarted((process, event.thread_id()), ns);
             }
             (Origin::Runtime, id::JITTING_STARTED) => {
+                // The event has the size of the IL, which the load event lacks.
                 let Some((method, bytes)) = clr::jitting_started(payload) else {
                     return Ok(false);
                 };
                 // Kept until the method is loaded, which reports the end of the compilation.
                 self.compilations.insert((process, method), (ns, bytes));
             }
+            // Thread pool events have several IDs and one layout, so they are told apart by what
+            // can be parsed.
             (Origin::Runtime, _) => return Ok(thread_pool(process, event, context)),
             _ => return Ok(false),
         }
@@ -184,6 +194,7 @@ impl Dotnet {
             return false;
         };
         let addresses = clr::stack(event.payload(), event.pointer_size());
+        // By the time of the event before, since the stack itself is logged a little later.
         context.attach_whole(
             Owner {
                 timestamp: time,
@@ -202,6 +213,8 @@ impl Dotnet {
             .by_number
             .entry((process, start.clr_instance, start.number))
             .or_insert_with(|| {
+                // The row is created at the start and completed by later events. It is written at
+                // the end, since its sums grow until then.
                 self.collections.push(table::Gc {
                     process_key: key(process),
                     number: start.number as i32,
@@ -212,6 +225,7 @@ impl Dotnet {
                 self.collections.len() - 1
             });
         let runtime = (process, start.clr_instance);
+        // Overwritten: the newest collection is the one that a later restart belongs to.
         self.last.insert(runtime, index);
         // Version 0 has no kind, so the collection may be a background one.
         if start.kind.is_none_or(|kind| kind == BACKGROUND) {
@@ -226,6 +240,7 @@ impl Dotnet {
 
     /// Takes a part of a pause, or the sizes of the heaps after a collection.
     fn part(&mut self, process: Option<ProcessKey>, event: &RawEvent<'_>, ns: i64) {
+        // By the thread that suspended: a part of a pause names no collection.
         let suspension = self.suspensions.get_mut(&(process, event.thread_id()));
         match (event.descriptor().id, suspension) {
             (id::GC_SUSPEND_END, Some(suspension)) => suspension.stopped = Some(ns),
@@ -234,6 +249,7 @@ impl Dotnet {
                 let Some(stats) = HeapStats::parse(event.payload(), event.version() as u8) else {
                     return;
                 };
+                // Taken out, since the sizes follow their collection once.
                 let ended = self.ended.remove(&(process, stats.clr_instance));
                 if let Some(row) = ended.and_then(|index| self.collections.get_mut(index)) {
                     heaps(row, &stats);
@@ -244,12 +260,14 @@ impl Dotnet {
     }
 
     fn gc_end(&mut self, process: Option<ProcessKey>, number: u32, runtime: u16, ns: i64) {
+        // Remembered before the row is completed: the heap sizes come after the end.
         if let Some(index) = self.by_number.get(&(process, runtime, number)) {
             self.ended.insert((process, runtime), *index);
         }
         let known = self.by_number.get(&(process, runtime, number)).copied();
         let known = known
             .and_then(|index| self.collections.get_mut(index))
+            // The second of two versions of one end changes nothing.
             .filter(|row| row.end_ns.is_none());
         if let Some(row) = known {
             row.end_ns = Some(ns);
@@ -272,6 +290,7 @@ impl Dotnet {
     /// suspended. If there is none, it belongs to the background collection in progress,
     /// independent of the thread that started it.
     fn restarted(&mut self, runner: Runner, ns: i64) {
+        // A restart without a suspension began before the trace, and its length is unknown.
         let Some(suspension) = self.suspensions.remove(&runner) else {
             return;
         };
@@ -279,6 +298,7 @@ impl Dotnet {
             begin,
             stopped,
             restart,
+            // A suspension for another purpose has no runtime here and is dropped.
             runtime: Some(runtime),
         } = suspension
         else {
@@ -305,8 +325,11 @@ impl Dotnet {
             .and_then(|index| self.collections.get_mut(index))
         {
             Some(row) => {
+                // The whole pause: from the request to stop until all threads run again.
                 let more = ns.saturating_sub(begin);
                 let add = |sum: &mut Option<i64>, more: Option<i64>| {
+                    // Several pauses of one collection add up. A part that was not recorded leaves
+                    // the sum as it is.
                     *sum = more.map_or(*sum, |more| {
                         Some(sum.map_or(more, |sum| sum.saturating_add(more)))
                     });
@@ -321,6 +344,7 @@ impl Dotnet {
                     restart.map(|restart| ns.saturating_sub(restart)),
                 );
             }
+            // Counted and reported: the time is missing from every collection.
             None => self.unattributed += 1,
         }
     }
@@ -336,6 +360,8 @@ impl Dotnet {
         let Some(method) = Method::parse(event.payload()) else {
             return Ok(());
         };
+        // Taken out even if the row is not written: the method may be compiled again in another
+        // tier.
         let start = self.compilations.remove(&(process, method.method_id));
         let is_dynamic = method.flags & method_flag::DYNAMIC != 0;
         // Code that was compiled ahead of time is loaded with the same event and cost no
@@ -382,6 +408,7 @@ impl Importer for Dotnet {
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         let when = |row: &table::Gc| row.start_ns.or(row.end_ns);
+        // Stable, so that collections of one time keep the order of their events.
         self.collections.sort_by_key(when);
         for row in self
             .collections
@@ -398,6 +425,7 @@ impl Importer for Dotnet {
 /// Takes the sizes of the heaps after a collection.
 fn heaps(row: &mut table::Gc, stats: &HeapStats) {
     let [gen0, gen1, gen2, large, pinned] = stats.sizes.map(|size| size.map(u64::cast_signed));
+    // Signed in the table; heaps do not reach 2⁶³ bytes.
     (row.gen0_bytes, row.gen1_bytes, row.gen2_bytes) = (gen0, gen1, gen2);
     (row.large_bytes, row.pinned_bytes) = (large, pinned);
     row.promoted_bytes = Some(stats.promoted.cast_signed());
@@ -431,6 +459,7 @@ fn thread_pool(
     };
     let ts_ns = context.ns(event.timestamp);
     if context.range.contains(ts_ns) {
+        // Looked up only within the range: each look-up may create a row of a thread.
         let thread_key = context.thread_key(event);
         let row = table::ThreadPool {
             ts_ns,

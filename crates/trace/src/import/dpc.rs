@@ -80,6 +80,8 @@ impl Dpcs {
             .drain(first..)
             .map(|(_, length)| length)
             .fold(0, i64::saturating_add);
+        // The oldest is dropped, since an outer one that is still running started before all that
+        // are held.
         if ended.len() >= MAX_HELD {
             ended.remove(0);
         }
@@ -99,8 +101,12 @@ impl Importer for Dpcs {
         let Some((kind, read)) = read(hook, event) else {
             return Ok(false);
         };
+        // Start and end are raw ticks in one event, so the length is exact even if events before it
+        // were lost.
         let start_ns = context.ns(read.initial_time);
         let end_ns = context.ns(event.timestamp);
+        // Followed outside the range as well: a DPC in the range may contain interrupts that were
+        // logged before it.
         let inside_ns = self.inside(event.cpu, start_ns, end_ns);
         if context.range.contains(start_ns) {
             let duration_ns = end_ns.saturating_sub(start_ns);
@@ -110,6 +116,8 @@ impl Importer for Dpcs {
                 start_ns,
                 end_ns,
                 duration_ns,
+                // Clocks of damaged files go back, so the sum of the inner ones may exceed the
+                // length.
                 nested_ns: inside_ns.min(duration_ns).max(0),
                 vector: read.vector.map(Into::into),
                 ..table::DpcIsr::default()
@@ -122,6 +130,8 @@ impl Importer for Dpcs {
 
 fn write(row: table::DpcIsr, read: &DpcIsr, event: &RawEvent<'_>, context: &mut Context<'_>) {
     let running = context.running_on(event.cpu);
+    // The thread that was interrupted is not the cause of the work. It is where the time is
+    // missing.
     let process = running.and_then(|tid| context.directory.process_of_thread(tid, event.timestamp));
     let routine = read.routine;
     let row = waiting::row(row, move |row, stacks| {

@@ -96,6 +96,8 @@ impl Kinds {
     #[inline]
     fn of(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>) -> KindId {
         let version = usize::from(event.version());
+        // Kernel events are most of a trace, and their kind is two bytes and a version. A table
+        // that is indexed by them saves a hash for each event.
         let place = event.hook_id().filter(|_| version < DIRECT_VERSIONS);
         let place = place.map(|hook| usize::from(hook) * DIRECT_VERSIONS + version);
         match place.and_then(|place| self.direct.get(place)) {
@@ -114,6 +116,7 @@ impl Kinds {
         if let Some(known) = self.by_identity.get(&identity) {
             return *known;
         }
+        // Numbers are two bytes, since each event that waits for its stack keeps one.
         let next = KindId::try_from(self.all.len());
         let Some(id) = next.ok().filter(|_| self.all.len() < MAX_KINDS) else {
             context.notes.kinds_together += 1;
@@ -121,6 +124,8 @@ impl Kinds {
         };
         let kind = self.describe(identity, event, context);
         self.all.push(kind);
+        // A kind is in one of the two maps only: a kernel event with a small version is always
+        // looked up by its place.
         match place.and_then(|place| self.direct.get_mut(place)) {
             Some(direct) => *direct = id,
             None => _ = self.by_identity.insert(identity, id),
@@ -157,6 +162,8 @@ impl Kinds {
             ),
             Identity::Message { guid, number } => (None, Some(guid), (number.into(), 0, 0)),
         };
+        // The decoder is asked once for each kind and not for each event: finding a schema costs
+        // far more than counting.
         let plan = context.decoder.plan(event);
         let schema = plan.as_ref().map(|plan| plan.schema());
         let of_guid = || guid.and_then(|guid| context.decoder.provider_name(guid));
@@ -203,6 +210,8 @@ impl Second {
     fn count(&mut self, kind: KindId) -> Option<&mut Count> {
         let at = usize::from(kind);
         if at >= self.counts.len() {
+            // Kinds are numbered in the order in which they appear, so a second that lacks the late
+            // ones stays short.
             self.counts.resize(at + 1, Count::default());
         }
         self.counts.get_mut(at)
@@ -295,9 +304,13 @@ impl EventCounter {
             self.stack_event(opcode, event);
         }
         let time = event.timestamp;
+        // The comparison with the whole trace comes first, since a conversion to nanoseconds is a
+        // division in 128 bits.
         if self.range != Range::ALL && !self.range.contains(self.clock.nanoseconds(time)) {
             return Ok(());
         }
+        // Compared in raw ticks: nearly all events are in the second of the event before, and two
+        // comparisons are cheaper than a conversion.
         if !(self.present.0..self.present.1).contains(&time) {
             self.go_to(time, context, sink)?;
         }
@@ -308,16 +321,22 @@ impl EventCounter {
             .and_then(|second| second.count(kind))
         {
             count.events += 1;
+            // Records are aligned to eight bytes in a buffer, so the padding counts as well: sums
+            // are what the events cost of the buffers.
             count.bytes = count
                 .bytes
                 .saturating_add(align8(event.record.len()) as i64);
         }
+        // Events of manifest providers carry their stack as an item of the record. It does not come
+        // later as an event of its own.
         if event.kind.is_manifest() {
             self.own_stack(kind, event);
         // Stacks have no stacks. With no patience the trace has none at all, and nothing has to be
         // remembered.
         } else if self.patience > 0 && hook.is_none_or(|hook| hook.group != group::STACK) {
             let gone = time.saturating_sub(self.patience);
+            // Both bounds are needed: the time bounds an ordinary trace, the number a burst of
+            // events with one time.
             while self.logged.len() >= MAX_LOGGED
                 || self.logged.front().is_some_and(|old| old.time < gone)
             {
@@ -342,11 +361,15 @@ impl EventCounter {
         }
         let Some(tid) = event
             .thread_id()
+            // The .NET runtime logs its stacks as events of its own provider, directly after the
+            // event and on the same thread.
             .filter(|_| event.provider() == clr::RUNTIME)
         else {
             return;
         };
         if clr::is_stack(event) {
+            // Taken out: a second stack without another event in between belongs to nothing that is
+            // known.
             if let Some((kind, second)) = self.of_runtime.remove(&tid) {
                 self.add_stack(kind, second);
             }
@@ -367,6 +390,8 @@ impl EventCounter {
         let Some(owner) = Owner::parse(event.payload()) else {
             return;
         };
+        // Events of one time are searched from the first that lacks this half, since traces exist
+        // in which thousands have one time.
         let from = self.first_lacking(owner.timestamp, half);
         let alike = self.logged.range(from..).take(MAX_ALIKE);
         let alike = alike.take_while(|logged| logged.time == owner.timestamp);
@@ -401,6 +426,8 @@ impl EventCounter {
     /// again for each stack.
     fn first_lacking(&mut self, time: i64, half: u8) -> usize {
         let first = self.first_at(time);
+        // Stacks come in the order of their events, so the position is kept only for the time of
+        // the last stack.
         if self.taken.time != time {
             self.taken = Taken {
                 time,
@@ -453,6 +480,7 @@ impl EventCounter {
             .seconds
             .iter_mut()
             .rev()
+            // From the back, since the second of a stack is the present one or the one before.
             .find(|open| open.number == second);
         if let Some(count) = second.and_then(|second| second.count(kind)) {
             count.stacks += 1;
@@ -477,8 +505,12 @@ impl EventCounter {
         let number = self.second_of(time);
         let begin = number
             .saturating_mul(self.clock.frequency)
+            // The second begins at a whole number of ticks since time zero. A clock frequency
+            // divides a second exactly, so no event falls between two seconds.
             .saturating_add(self.clock.t0);
         self.present = (begin, begin.saturating_add(self.clock.frequency));
+        // Stacks may come as late as the longest delay that the first pass measured. Until then a
+        // second stays open.
         let until = time.saturating_sub(self.patience);
         let oldest = self.second_of(until);
         let is_done =
@@ -493,6 +525,8 @@ impl EventCounter {
             .back()
             .is_none_or(|second| second.number != number)
         {
+            // The vector of a written second is reused: it is as long as the number of kinds, which
+            // would be allocated for each second.
             let counts = std::mem::take(&mut self.spare);
             self.seconds.push_back(Second { number, counts });
         }
@@ -507,10 +541,13 @@ impl EventCounter {
         let Some(mut second) = self.seconds.pop_front() else {
             return Ok(());
         };
+        // Declared with the first row and not at the start: a trace without events has no such
+        // table.
         context.tables.declare(DECLARATION.tables);
         for (count, kind) in second
             .counts
             .iter()
+            // A kind without events in this second gets no row; most kinds are rare.
             .zip(&self.kinds.all)
             .filter(|(count, _)| count.events > 0)
         {

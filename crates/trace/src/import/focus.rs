@@ -88,6 +88,7 @@ impl Foci {
     ) -> Result<(), SinkError> {
         let process = |pid: u32| Holder {
             id: pid,
+            // Zero is no process here: the focus is nowhere.
             process: Some(pid)
                 .filter(|pid| *pid != 0)
                 .and_then(|pid| context.directory.process_at(pid, time)),
@@ -97,6 +98,8 @@ impl Foci {
             Focus::Threads(old, new) => {
                 let old = thread(old, time, context);
                 let new = thread(new, time, context);
+                // The new holder is asked first. The process that logged the event may be a service
+                // of the window manager.
                 let known = [new.process, old.process, logger].into_iter().flatten();
                 // The events of threads name no session: it is the session of one of the processes,
                 // otherwise of the previous change.
@@ -104,12 +107,14 @@ impl Foci {
                     .filter_map(|process| session_of(process, context))
                     .next()
                     .or(self.last);
+                // Kept for changes whose processes are unknown: nearly all traces have one session.
                 self.last = session;
                 (Level::Thread, session, Some(old), Some(new))
             }
             Focus::Processes(session, old, new) => (
                 Level::Process,
                 Some(session.cast_signed()),
+                // The event of processes names its session, so nothing has to be guessed.
                 Some(process(old)),
                 Some(process(new)),
             ),
@@ -127,6 +132,7 @@ impl Foci {
             ),
         };
         let known = self.places.get(&(level, session)).copied();
+        // A session that is known goes on being followed at the limit.
         if known.is_none() && self.places.len() >= MAX_SESSIONS {
             return Ok(());
         }
@@ -138,6 +144,8 @@ impl Foci {
             from,
             to,
         };
+        // Threads and processes are followed apart: their events come in any order, and each pair
+        // repeats the other one.
         let (place, stays) = moved(known.unwrap_or(FocusState::Unknown), old, new, ns, stay);
         self.places.insert((level, session), place);
         stays
@@ -186,9 +194,11 @@ fn moved(
     let now = Edge::Reported(ns);
     let next = match (new, old) {
         (Some(new), _) if new.id != 0 => FocusState::Held(new, now),
+        // The ID is kept to recognize a second report of the same loss.
         (_, Some(old)) => FocusState::Nobody(old.id),
         _ => FocusState::Nobody(0),
     };
+    // Zero as the old holder means that the focus was nowhere.
     let someone = old.filter(|old| old.id != 0);
     match (place, new, someone) {
         // Another kind of event reported the same change already.
@@ -217,6 +227,7 @@ fn moved(
 }
 
 fn thread(tid: u32, time: i64, context: &mut Context<'_>) -> Holder {
+    // Zero means that no thread has the focus; it is not the idle thread.
     if tid == 0 {
         return Holder {
             id: 0,
@@ -259,6 +270,8 @@ fn write(
         (Edge::Lost, Edge::Reported(to)) => (to, to),
         (_, Edge::Trace | Edge::Lost) => return Ok(()),
     };
+    // Compared after broken times are put in order, so that a stay is never dropped for its own
+    // length.
     if to < range.start_ns || from > range.end_ns {
         return Ok(());
     }
@@ -271,6 +284,8 @@ fn write(
     let row = FocusChange {
         ts_ns: in_range(stay.from),
         end_ns: in_range(stay.to),
+        // The times are null where the stay goes on outside the range; the length is that inside of
+        // it.
         duration_ns: is_whole.then(|| range.clip(to).saturating_sub(range.clip(from))),
         level: if stay.level == Level::Thread {
             "thread"

@@ -77,12 +77,17 @@ impl Generic {
     fn event(&mut self, event: &RawEvent<'_>, context: &mut Context<'_>) {
         let running = context.running_on(event.cpu);
         let ts_ns = context.ns(event.timestamp);
+        // Checked before anything is decoded, since decoding is by far the most expensive step
+        // here.
         if !context.range.contains(ts_ns) {
             return;
         }
+        // One plan for all events of a layout, cached by the decoder.
         let plan = context.decoder.plan(event);
         let ids = self.attributor.ids(event, plan.as_ref());
         let of_thread = ids.tid.map(|tid| context.of_thread(tid, event.timestamp));
+        // Some events name a process in their fields. It comes before that of the thread, since a
+        // service may log on behalf of another process.
         let of_pid = ids
             .pid
             .and_then(|pid| context.directory.process_at(pid, event.timestamp));
@@ -108,6 +113,7 @@ impl Generic {
             level: event.level().into(),
             keyword: descriptor.keyword as i64,
             task: descriptor.task.into(),
+            // Guids of activities are texts in the table, where they compress well.
             activity_id: event.activity_id().map(|id| self.activity(id)),
             described_by: names.described_by,
             message,
@@ -117,12 +123,15 @@ impl Generic {
         };
         let row = waiting::row(row, |row, stacks| row.stack_id = stacks.own());
         let own = inline_stack(event);
+        // An item of the record has the stack, so nothing needs to be waited for.
         if own.is_empty() {
             // Stacks of providers are in their events, except for those that the .NET runtime
             // writes.
             let tid = match clr::origin(event) {
                 Some(Origin::Runtime) => event.thread_id(),
                 _ if event.kind.is_manifest() => None,
+                // Events of the kernel and of classic providers get their stack as an event of its
+                // own, by thread and time.
                 _ => event.thread_id().or(running),
             };
             context.wait(event.timestamp, tid, process, row);
@@ -140,10 +149,14 @@ impl Generic {
         context: &mut Context<'_>,
     ) -> Decoded {
         let payload = event.payload();
+        // Kept only on demand: payloads that cannot be decoded may be most of a trace.
         let raw = || (self.keep_payload && !payload.is_empty()).then(|| payload.to_vec());
         let Some(plan) = plan else {
+            // Counted, so that the answer can say how many events have no description here.
             context.notes.not_described += 1;
             let payload = raw();
+            // Texts in an unknown payload are often what one is looking for, such as a path or a
+            // message.
             let texts = payload
                 .as_deref()
                 .map(found_text::of)
@@ -157,9 +170,11 @@ impl Generic {
         };
         let renderer = Renderer {
             clock: Some(context.clock),
+            // No limits: what does not fit is cut where it is shown, and not in the extract.
             limits: Limits::NONE,
         };
         let (fields, is_complete) = renderer.object(plan, payload);
+        // Everything is in the fields if the payload was decoded to its end.
         let raw = if is_complete { None } else { raw() };
         context.notes.incomplete += u64::from(!is_complete);
         // Texts in a trace mostly list the fields once more: a fifth more space for nothing new.
@@ -184,6 +199,7 @@ impl Generic {
     ) -> Names {
         let Some(plan) = plan else {
             let guid = event_guid(event, None);
+            // The decoder may know the provider by name even without a layout of the event.
             let provider = context.decoder.provider_name(guid);
             let name = names::of_kind(event.identity());
             let name = name
@@ -196,6 +212,8 @@ impl Generic {
                 described_by,
             };
         };
+        // Plans are shared, so equal layouts have one address; comparing addresses is cheaper than
+        // comparing identities.
         let address = Arc::as_ptr(plan) as usize;
         if let Some((_, names)) = self.names.get(&address) {
             return names.clone();
@@ -215,6 +233,7 @@ impl Generic {
             described_by: Some(schema.source.name()),
         };
         self.names
+            // The plan is held as well: without it the address could be given to another plan.
             .insert(address, (Arc::clone(plan), names.clone()));
         names
     }
@@ -280,6 +299,7 @@ impl Importer for Generic {
 /// known.
 fn event_guid(event: &RawEvent<'_>, plan: Option<&Plan>) -> Guid {
     match event.identity() {
+        // Kernel events have a group and no GUID. Only a known layout names the class.
         Identity::Kernel { .. } => plan.map_or(Guid::ZERO, |plan| plan.schema().provider),
         Identity::Manifest { provider, .. } => provider,
         Identity::Classic { class, .. } => class,

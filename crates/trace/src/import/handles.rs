@@ -129,6 +129,8 @@ impl<'t> Handles<'t> {
         let pointer_size = event.pointer_size();
         let time = event.timestamp;
         let ns = context.ns(event.timestamp);
+        // The lists at both ends come from the session and not from a thread of the process: the
+        // header of such an event says nothing about who opened the handle.
         if matches!(op, opcode::HANDLE_START | opcode::HANDLE_END) {
             let Some(read) = Rundown::parse(payload, pointer_size) else {
                 return Ok(false);
@@ -154,6 +156,8 @@ impl<'t> Handles<'t> {
             context,
             sink,
         };
+        // Outside the range an event is parsed but changes nothing: a handle that was opened before
+        // the range must look as it does in a trace that began there, open from an unknown time.
         let is_in_range = at.context.range.contains(ns);
         match op {
             opcode::CREATE_HANDLE | opcode::CLOSE_HANDLE => {
@@ -161,6 +165,8 @@ impl<'t> Handles<'t> {
                     return Ok(false);
                 };
                 match op {
+                    // A payload outside the range is still parsed, so that whether an event is
+                    // understood does not depend on the range.
                     _ if !is_in_range => {}
                     opcode::CREATE_HANDLE => self.create(&read, &mut at)?,
                     _ => self.close(&read, &mut at)?,
@@ -207,6 +213,8 @@ impl<'t> Handles<'t> {
     fn duplicate(&mut self, read: Duplicate, at: &mut At<'_, '_>) -> Result<(), SinkError> {
         let process_at = |pid: u32| at.context.directory.process_at(pid, at.time);
         let target = process_at(read.target_pid);
+        // Without a source the event is the form for the calling process, which copies its own
+        // handle.
         let source = read.source_pid.map_or(at.actor.process, process_at);
         // A copy into the same process with the value that it already has is a copy for a process
         // that is being started, whose ID is still unknown.
@@ -223,6 +231,7 @@ impl<'t> Handles<'t> {
             source_handle: Some(read.source.into()),
             ..table::Handle::default()
         };
+        // The event has no name of the object. If the object is known, an earlier event named it.
         let handle = Handle {
             object: read.object,
             handle: read.target,
@@ -234,6 +243,8 @@ impl<'t> Handles<'t> {
 
     /// The first process that a process starts after a time.
     fn heir(&mut self, parent: u32, time: i64, context: &Context<'_>) -> Option<ProcessKey> {
+        // Built once and kept: every inherited handle asks for it, and a shell that starts hundreds
+        // of programs would otherwise scan all processes for each of their handles.
         let instances = context.directory.processes.instances();
         let children = self.children.get_or_insert_with(|| {
             let mut children: FxHashMap<u32, Vec<(i64, ProcessKey)>> = FxHashMap::default();
@@ -252,6 +263,8 @@ impl<'t> Handles<'t> {
             children
         });
         let list = children.get(&parent)?;
+        // The first start at or after the copy. Windows copies handles while it makes the process,
+        // so that the start is logged after the copies.
         list.get(list.partition_point(|(start, _)| *start < time))
             .map(|(_, child)| *child)
     }
@@ -264,19 +277,26 @@ impl<'t> Handles<'t> {
         mut row: table::Handle,
         at: &mut At<'_, '_>,
     ) -> Result<(), SinkError> {
+        // A value is unique within a process as long as the handle is open. If it is given out
+        // again, the close was lost, and the old row ends here and not at the end of the trace.
         self.reused(owner, at)?;
         let ns = Some(at.ns);
         row.object_id = self
             .objects
             .at(read.object, Some(read.kind), ns, at.context, at.sink)?;
         self.objects.name(read.object, read.name.as_deref());
+        // The object above still gets its row and its name. Only the handle is not followed.
         if self.open.len() >= MAX_OPEN {
             self.dropped += 1;
             return Ok(());
         }
+        // Counted only now: a handle that is not followed is never closed here, and would keep its
+        // object alive.
         self.objects.opened(read.object);
         (row.process_key, row.handle, row.open_ns) = (key(owner.0), owner.1.into(), ns);
         (row.open_process_key, row.open_thread_key) = (key(at.actor.process), at.actor.thread_key);
+        // The stack of the opening arrives after this event, but the row is written at the close. A
+        // start in the line keeps the stack until then.
         let start = at
             .context
             .wait(at.time, at.actor.tid, at.actor.process, Pending::Start);
@@ -296,6 +316,7 @@ impl<'t> Handles<'t> {
         };
         open.row.outcome = "reused";
         let object = (open.object, open.row.object_id);
+        // No thread and no process: the close was not seen, so no stack that comes now can be its.
         at.context
             .wait(at.time, None, None, pending(open.row, open.start));
         self.objects.closed(object, at.context, at.sink)
@@ -315,6 +336,8 @@ impl<'t> Handles<'t> {
         let (mut row, start) = match self.open.remove(&owner) {
             Some(open) => (open.row, open.start),
             None => {
+                // The opening was before the trace or was lost. The close is still worth a row,
+                // since it names the object and the thread.
                 let ns = Some(at.ns);
                 let object_id =
                     self.objects
@@ -340,6 +363,8 @@ impl<'t> Handles<'t> {
             (key(at.actor.process), at.actor.thread_key);
         let object = (read.object, row.object_id);
         at.context
+            // Waited for by the thread that closes, which may be another one than the thread that
+            // opened.
             .wait(at.time, at.actor.tid, at.actor.process, pending(row, start));
         self.objects.closed(object, at.context, at.sink)
     }
@@ -347,6 +372,8 @@ impl<'t> Handles<'t> {
     /// A handle that was open when the session started or ended.
     fn rundown(&mut self, read: &Rundown, op: u8, at: &mut At<'_, '_>) -> Result<(), SinkError> {
         let handle = &read.handle;
+        // The owner is looked up by the time of the list: a process ID may have been reused since
+        // the opening.
         let owner = owner(
             at.context.directory.process_at(read.pid, at.time),
             handle.handle,
@@ -360,6 +387,8 @@ impl<'t> Handles<'t> {
         // The lists are made at the ends of the trace. They do not list the handles that were open
         // at the ends of a part of it.
         let is_kept = at.context.range.contains(at.ns) && self.open.len() < MAX_OPEN;
+        // A value that is open with another object is left alone. Its own close, or its reuse,
+        // corrects it.
         if !is_known && is_kept && !self.open.contains_key(&owner) {
             let kind = Some(handle.kind);
             // The list at the end proves nothing about the object before the end.
@@ -397,6 +426,8 @@ impl<'t> Handles<'t> {
         begins: bool,
         at: &mut At<'_, '_>,
     ) -> Result<(), SinkError> {
+        // The creation ends whatever was at the address. The deletion must first find the object,
+        // which may be one that existed before the trace.
         let object_id = if begins {
             self.objects
                 .create(address, kind, at.ns, at.context, at.sink)?
@@ -426,10 +457,13 @@ impl<'t> Handles<'t> {
         taken: bool,
         at: &mut At<'_, '_>,
     ) -> Result<(), SinkError> {
+        // References name no type, so they cannot tell whether another object is at the address by
+        // now.
         let object_id = self
             .objects
             .at(read.object, None, Some(at.ns), at.context, at.sink)?;
         let kind = if taken { "reference" } else { "dereference" };
+        // Tags are four characters and repeat millions of times, so each is kept once.
         let tag = Some(self.objects.text(&read.tag_text()));
         let count = Some(read.count.into());
         event_row(
@@ -476,6 +510,8 @@ impl Importer for Handles<'_> {
             } else {
                 "open"
             };
+            // At the end there is no event and no stack to wait for. The stack of the opening has
+            // its own place.
             context.wait(end, None, None, pending(open.row, open.start));
         }
         context.notes.not_followed += self.dropped + self.objects.finish(context, sink)?;
@@ -506,11 +542,15 @@ fn owner(process: Option<ProcessKey>, handle: u32, at: &At<'_, '_>) -> HandleOf 
 
 fn actor(event: &RawEvent<'_>, context: &mut Context<'_>) -> Actor {
     let time = event.timestamp;
+    // Records with the short header name no thread. The thread that runs on the processor is the
+    // one that made the call.
     let tid = event.thread_id().or(context.running_on(event.cpu));
     let who = tid.map(|tid| context.of_thread(tid, time));
     let in_header = event
         .process_id()
         .and_then(|pid| context.directory.process_at(pid, time));
+    // The header is right even if the thread is attached to another process, so it comes before the
+    // process of the thread.
     let process = in_header.or(who.and_then(|who| who.process));
     Actor {
         tid,

@@ -60,6 +60,8 @@ impl Blocks {
     fn add(&mut self, address: u64, block: Block) -> Option<Block> {
         self.bytes = self.bytes.saturating_add(block.bytes);
         let before = self.by_address.insert(address, block);
+        // Added first and subtracted afterwards: the sum cannot fall below zero for a block that is
+        // replaced.
         self.bytes = self
             .bytes
             .saturating_sub(before.map_or(0, |before| before.bytes));
@@ -94,6 +96,7 @@ impl Heaps {
             // If the handle was in use, the end of the previous heap was lost.
             Change::Create | Change::Destroy => self.end(of, row),
             Change::Allocate { size, address } => {
+                // The size that the program asked for.
                 let bytes = signed(size);
                 (row.address, row.size_bytes) = (Some(address.cast_signed()), Some(bytes));
                 self.hold(of, (address, bytes), row.ts_ns, row);
@@ -114,19 +117,26 @@ impl Heaps {
             }
             Change::Free { address } => {
                 row.address = Some(address.cast_signed());
+                // Null if the block was allocated before the trace: its size is not in the event of
+                // the free.
                 row.size_bytes = self.free(of, address, row).map(|block| block.bytes);
             }
         }
+        // Of blocks that were allocated in the trace. Older ones are not known, so the sum says how
+        // much the heap grew.
         row.held_bytes = self.heaps.get(&of).map_or(0, |heap| heap.bytes);
     }
 
     /// Adds the block of a row by its address and size. It was allocated at `since_ns`.
     fn hold(&mut self, of: HeapKey, (address, bytes): (u64, i64), since_ns: i64, row: &mut Heap) {
+        // A heap that is known may still grow at the limit of heaps; only new ones are refused.
         let is_full = self.heaps.len() >= MAX_HEAPS && !self.heaps.contains_key(&of);
         if is_full || self.blocks >= MAX_BLOCKS {
             self.dropped += 1;
             return;
         }
+        // The lifetime of a block that changes its size begins with the first allocation: to the
+        // program it is one block.
         let block = Block {
             row: row.heap_event_id,
             since_ns,
@@ -154,11 +164,14 @@ impl Heaps {
     fn gone(&mut self, block: Block, row: &mut Heap) {
         row.changed_bytes = row.changed_bytes.saturating_sub(block.bytes);
         row.changed_blocks -= 1;
+        // Saturating, since a damaged trace may free more than it allocated.
         self.blocks = self.blocks.saturating_sub(1);
     }
 
     /// Frees all blocks of a heap.
     fn end(&mut self, of: HeapKey, row: &mut Heap) {
+        // A heap that was created before the trace and never used in it is not known. Its end frees
+        // nothing that was counted.
         let Some(heap) = self.heaps.remove(&of) else {
             return;
         };
@@ -181,6 +194,8 @@ impl Importer for Heaps {
             return Ok(false);
         };
         let ts_ns = context.ns(event.timestamp);
+        // Outside the range nothing is followed either, so that a range answers as a trace of that
+        // part does.
         if !context.range.contains(ts_ns) {
             return Ok(true);
         }

@@ -142,8 +142,11 @@ impl<'l> Io<'l> {
         let pointer_size = event.pointer_size();
         match hook.opcode {
             READ | WRITE | FLUSH => {
+                // Layouts differ by version, and flushes lack fields that reads and writes have.
                 let io = disk::DiskIo::parse(payload, hook.opcode, hook.version, pointer_size);
                 let Some(io) = io else { return false };
+                // The completion runs in the context of any thread, so the issuer comes from the
+                // start.
                 let issuer = self.issuers.completed(&io, event);
                 self.disk_completion(hook.opcode, &io, issuer, event.timestamp, context);
                 true
@@ -152,11 +155,15 @@ impl<'l> Io<'l> {
                 let Some((irp, tid)) = disk::parse_init(payload, hook.version, pointer_size) else {
                     return false;
                 };
+                // No issuer means that the packet is one of another kind of request, which no
+                // completion here will name.
                 let Some(issuer) = self.issuers.start(irp, tid, event) else {
                     return true;
                 };
                 let process = issuer.process(context.directory);
                 let seq = context.wait(event.timestamp, Some(issuer.tid), process, Pending::Start);
+                // A request packet serves one request at a time. Its previous start was never
+                // completed in the trace.
                 if let Some(lost) = self.disk_starts.insert(irp, seq) {
                     context.forget(lost);
                 }
@@ -179,6 +186,8 @@ impl<'l> Io<'l> {
         // Disks are assumed to serve one request after the other: service started when the previous
         // request was done.
         let previous = self.last_completion.insert(io.disk, time);
+        // Counted back from the completion, in ticks of the clock: the start may be before the
+        // trace.
         let init_ns = context.clock.nanoseconds_before(time, io.response_ticks);
         let complete_ns = context.ns(time);
         // An access belongs to the range in which it started, as all operations do. Its completion
@@ -187,9 +196,12 @@ impl<'l> Io<'l> {
             start.into_iter().for_each(|seq| context.forget(seq));
             return;
         }
+        // Service cannot start before the request or end after it, whatever the times of other
+        // requests say.
         let service_start = previous.map_or(init_ns, |previous| {
             context.ns(previous).clamp(init_ns, complete_ns)
         });
+        // By the time of the request, since the thread may have ended before the disk answered.
         let who = issuer.map(|issuer| Who {
             process: issuer.process(context.directory),
             thread_key: context.of_thread(issuer.tid, issuer.time()).thread_key,
@@ -197,6 +209,7 @@ impl<'l> Io<'l> {
         let io_ns = complete_ns.saturating_sub(init_ns);
         let service_ns = complete_ns.saturating_sub(service_start);
         let is_flush = op == disk::opcode::FLUSH;
+        // The depths come from the first pass, which saw all starts and ends in order.
         let depths = self.queues.depths(io.disk, init_ns, complete_ns);
         let row = table::DiskIo {
             kind: match op {
@@ -212,6 +225,7 @@ impl<'l> Io<'l> {
             io_ns,
             service_ns,
             queue_ns: io_ns - service_ns,
+            // A flush has no place on the disk.
             offset_bytes: (!is_flush).then_some(io.offset as i64),
             size_bytes: io.bytes.into(),
             path: if is_flush {
@@ -234,6 +248,7 @@ impl<'l> Io<'l> {
     fn file(&mut self, hook: Hook, event: &RawEvent<'_>, context: &mut Context<'_>) -> bool {
         let payload = event.payload();
         let pointer_size = event.pointer_size();
+        // All ends are one kind of event, which names the request packet and not the operation.
         if hook.opcode == file_io::opcode::OPERATION_END {
             let Some(end) = OperationEnd::parse(payload, pointer_size) else {
                 return false;
@@ -259,6 +274,7 @@ impl<'l> Io<'l> {
         time: i64,
         context: &mut Context<'_>,
     ) {
+        // The event names its thread, unlike the end, which may run on another one.
         let who = context.of_thread(op.tid, time);
         let path = self.path_of(kind, op, time, context);
         let row = table::FileIo {
@@ -277,6 +293,7 @@ impl<'l> Io<'l> {
             info_class: op.info_class.map(u32::cast_signed),
             ..table::FileIo::default()
         };
+        // The stack of an operation is logged at its start, the row is written at its end.
         let start = context.wait(time, Some(op.tid), who.process, Pending::Start);
         let open = Open { row, start };
         if let Some(lost) = self.operations.insert(op.irp, open) {
@@ -295,6 +312,8 @@ impl<'l> Io<'l> {
         time: i64,
         context: &Context<'_>,
     ) -> Option<Arc<str>> {
+        // The path is stored under the file object, since operations until the first name event have no
+        // other link to it.
         if let Some(bytes) = op.open_path {
             let text = utf16_text(bytes);
             let opened = (!text.is_empty())
@@ -303,6 +322,8 @@ impl<'l> Io<'l> {
                 .extend(opened.clone().map(|path| (op.file_object, path)));
             return opened;
         }
+        // Files are known by key or by object: which of both a name event had depends on its
+        // version.
         let known = context
             .path(op.file_key, time)
             .or_else(|| context.path(op.file_object, time));
@@ -320,6 +341,7 @@ impl<'l> Io<'l> {
         let Some(mut open) = self.operations.remove(&end.irp) else {
             // The operation started before the trace, or its start was lost: neither its kind nor
             // its thread is known.
+            // Outside the range an end without a start says nothing that a row could keep.
             if context.range.contains(end_ns) {
                 let row = table::FileIo {
                     kind: UNKNOWN,
@@ -333,6 +355,7 @@ impl<'l> Io<'l> {
             return;
         };
         open.row.end_ns = Some(end_ns);
+        // Null only for an operation without a start.
         open.row.duration_ns = open.row.start_ns.map(|start| end_ns.saturating_sub(start));
         open.row.result_bytes = Some(end.information as i64);
         open.row.status = Some(end.status as i32);
@@ -344,11 +367,14 @@ impl<'l> Io<'l> {
         let Some(fault) = HardFault::parse(event.payload(), event.pointer_size()) else {
             return false;
         };
+        // The event is logged when the page is there, and has the raw time at which the fault
+        // began.
         let start_ns = context.ns(fault.initial_time);
         let end_ns = context.ns(event.timestamp);
         if !context.range.contains(start_ns) {
             return true;
         }
+        // The thread that waited, which is in the payload.
         let who = context.of_thread(fault.tid, event.timestamp);
         let row = table::HardFault {
             process_key: who.process_key(),
@@ -378,6 +404,8 @@ impl Importer for Io<'_> {
     ) -> IsShown {
         Ok(match hook.group {
             group::DISK => self.disk(hook, event, context),
+            // Names were read by the first pass. They count as shown, so that no generic row
+            // repeats them.
             group::FILE => file_name::is_name(hook.opcode) || self.file(hook, event, context),
             _ => self.fault(event, context),
         })
@@ -392,6 +420,7 @@ impl Importer for Io<'_> {
     ) -> Result<(), SinkError> {
         let mut open: Vec<Open> = self.operations.into_values().collect();
         // The map has no order, and rows have to be the same in every run.
+        // The position in the line is the order of the starts.
         open.sort_unstable_by_key(|open| open.start);
         for open in open {
             write(open, learned.collected.end, context);

@@ -50,6 +50,7 @@ struct Loggers {
 impl Loggers {
     /// Takes an event with the enabled kernel events.
     fn mask(&mut self, event: &RawEvent<'_>) {
+        // Merged files come from several sessions, each with its own kernel flags.
         if let Some(mask) = GroupMask::parse(event.payload()) {
             self.masks.entry(event.file as usize).or_default().add(mask);
         }
@@ -65,6 +66,7 @@ impl Loggers {
             return Ok(());
         };
         let ns = context.ns(event.timestamp);
+        // Before the range is checked, since a session that starts before it also exists in it.
         self.session(kind, &fields, ns, context, sink)?;
         if !context.range.contains(ns) {
             return Ok(());
@@ -90,6 +92,7 @@ impl Loggers {
             return Ok(());
         }
         let name = fields.session.as_deref().unwrap_or("");
+        // Windows compares names of sessions without case.
         let of = name.to_lowercase();
         if kind == StartError {
             // Usually the name is already in use, and the session that has it continues: its row
@@ -108,6 +111,8 @@ impl Loggers {
         self.next += 1;
         let (_, row) = self
             .live
+            // An event about a session that never started in the trace describes one that was
+            // running before.
             .entry(of.clone())
             .or_insert_with(|| (next, Logger::default()));
         fill(row, fields);
@@ -185,6 +190,7 @@ impl Importer for Loggers {
         for (number, file) in learned.session.files().iter().enumerate() {
             let mask = self.masks.get(&number).copied();
             // Events may also have reported the session of the trace, and it has one row.
+            // Taken out of the map, so that it is not written once more as an ordinary session.
             let live = self.live.remove(&file.header().session_name.to_lowercase());
             let reported = live.map_or_else(Logger::default, |(_, row)| row);
             let row = of_header(file, mask, reported);
@@ -200,6 +206,8 @@ impl Importer for Loggers {
 
 /// Sets the fields that an event contains; all others stay.
 fn fill(row: &mut Logger, fields: &SessionFields) {
+    // Events about one session report different fields. An absent one must not erase what an
+    // earlier event reported.
     fn keep<T>(to: &mut Option<T>, value: Option<T>) {
         if value.is_some() {
             *to = value;
@@ -230,6 +238,7 @@ fn fill(row: &mut Logger, fields: &SessionFields) {
         &mut row.status,
         fields
             .status
+            // Success says nothing, and the column would be full of zeros.
             .filter(|status| *status != 0)
             .map(|status| status as i32),
     );
@@ -243,6 +252,7 @@ fn of_header(file: &TraceFile, mask: Option<GroupMask>, reported: Logger) -> Log
             .filter(|text| !text.is_empty())
             .map(str::to_owned)
     };
+    // The header wins over events: it is written when the session stops and has the final numbers.
     Logger {
         name: text(&h.session_name),
         is_of_trace: true,
@@ -270,6 +280,7 @@ fn modes(mode: u32) -> String {
             parts.push((*name).to_owned());
         }
     }
+    // Bits without a known name are kept as a number, so that none is lost.
     if left != 0 {
         parts.push(format!("{left:#x}"));
     }

@@ -66,6 +66,8 @@ impl Importer for Machine {
     ) -> Result<(), SinkError> {
         let config = &learned.collected.config;
         let directory = &learned.collected.directory;
+        // Written in the end: the merge step appends the description of the machine after all
+        // events.
         context
             .tables
             .push_all(items(config, learned.session.clock()), sink)?;
@@ -89,6 +91,7 @@ fn items(config: &SystemConfig, clock: &Clock) -> Vec<SystemConfigItem> {
     };
     for (topic, value) in section {
         match value {
+            // These topics have a table of their own, and a fact is stored once.
             _ if [
                 "physical_disks",
                 "logical_disks",
@@ -99,6 +102,8 @@ fn items(config: &SystemConfig, clock: &Clock) -> Vec<SystemConfigItem> {
             .contains(&&*topic) => {}
             // The registry of some machines does not say when Windows was installed.
             Value::String(date) if topic == "install_utc" && date.starts_with(NO_DATE) => {}
+            // A topic with several named parts, such as network cards: the name is a fact of its
+            // item like all others.
             Value::Object(parts) if parts.values().all(Value::is_object) => {
                 for (item, (name, part)) in parts.iter().enumerate() {
                     push(&mut rows, &topic, item, "name", &Value::from(name.as_str()));
@@ -136,6 +141,7 @@ fn push(rows: &mut Vec<SystemConfigItem>, topic: &str, item: usize, name: &str, 
                 .map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned));
             Some(texts.collect::<Vec<_>>().join(";"))
         }
+        // A semicolon, as in other columns with several texts.
         other => Some(other.to_string()),
     };
     rows.push(SystemConfigItem {
@@ -153,6 +159,8 @@ fn disks(config: &SystemConfig) -> impl Iterator<Item = Disk> + '_ {
             d.sectors_per_track,
             d.bytes_per_sector,
         ];
+        // Multiplied with checks: a malicious geometry would overflow 64 bits, and then there is no
+        // size.
         let size = sectors
             .into_iter()
             .try_fold(d.cylinders, |size, n| size.checked_mul(n.into()));
@@ -171,6 +179,7 @@ fn volumes(config: &SystemConfig) -> Vec<Volume> {
     let drive = |dos: &str| text(dos.trim_end_matches('\\'));
     let mut rows: Vec<Volume> = Vec::new();
     for (nt, dos) in &config.volumes {
+        // The kernel writes device paths with and without the last backslash.
         let nt_path = text(nt.trim_end_matches('\\'));
         rows.push(Volume {
             drive: drive(dos),
@@ -182,6 +191,8 @@ fn volumes(config: &SystemConfig) -> Vec<Volume> {
     // the drive.
     for d in config.logical_disks.values() {
         let letter = drive(&d.letter);
+        // A volume without a letter never matches another one: two of them would be taken for the
+        // same.
         let same = |row: &&mut Volume| letter.is_some() && row.drive == letter;
         let cluster = i64::from(d.sectors_per_cluster).checked_mul(i64::from(d.bytes_per_sector));
         let known = rows
@@ -204,6 +215,7 @@ fn volumes(config: &SystemConfig) -> Vec<Volume> {
             row.size_bytes = i64::try_from(d.size).ok();
             row.free_bytes = cluster
                 .and_then(|c| d.free_clusters.checked_mul(c))
+                // A file system that reports no clusters does not report its free space either.
                 .filter(|_| d.total_clusters > 0);
         }
     }
@@ -256,6 +268,7 @@ const VIRTUAL_PRODUCTS: [&str; 8] = [
 
 /// True if the firmware describes a virtual machine.
 fn is_virtual(platform: &Platform) -> bool {
+    // Firmware writes names in any case, and some pad them with blanks.
     let manufacturer = platform.manufacturer.to_lowercase();
     let product = platform.product.to_lowercase();
     VIRTUAL_MANUFACTURERS
@@ -271,6 +284,7 @@ pub(super) fn trace(
     processors: Processors,
     end: i64,
 ) -> Trace {
+    // A session without files has no header; the row then has its empty values.
     let Some(first) = session.earliest() else {
         return Trace::default();
     };
@@ -281,6 +295,7 @@ pub(super) fn trace(
             .files()
             .iter()
             .map(of)
+            // Sizes of many large files are summed; the column is signed.
             .fold(0, u64::saturating_add)
             .min(i64::MAX as u64) as i64
     };

@@ -91,6 +91,8 @@ impl MiniFilters {
         if let Some((of, mut call)) = latest {
             let is_new = match read.step {
                 Step::Start => false,
+                // Failure and end of one call both have its addresses, so the step that is missing
+                // decides whether the event belongs to the call that is held.
                 Step::End(_) => !call.is_ended,
                 Step::Failure(_) => call.row.status.is_none(),
             };
@@ -103,6 +105,8 @@ impl MiniFilters {
         if read.step == Step::Start {
             return self.start(read, event, context);
         }
+        // A call without a start ends a call from before the trace, or its start is not recorded:
+        // the event of the end has the time of the start in it.
         let open = self.open.remove(&read.call);
         let mut call = open.unwrap_or_else(|| self.call(read, event, context));
         fill(&mut call, read.step, time, context);
@@ -112,6 +116,8 @@ impl MiniFilters {
     fn start(&mut self, read: &Callback, event: &RawEvent<'_>, context: &mut Context<'_>) {
         let mut call = self.call(read, event, context);
         call.row.start_ns = Some(context.ns(event.timestamp));
+        // At the limit all calls are given up and not only this one: ends are missing, and the
+        // addresses would be paired wrongly from now on.
         if self.open.len() >= MAX_HELD {
             self.give_up(event.timestamp, context);
         }
@@ -125,6 +131,8 @@ impl MiniFilters {
     /// A call, created from its first event.
     fn call(&self, read: &Callback, event: &RawEvent<'_>, context: &mut Context<'_>) -> OpenCall {
         let time = event.timestamp;
+        // Records with the short header name no thread. The filter manager calls filters on the
+        // thread that made the request.
         let tid = event.thread_id().or(context.running_on(event.cpu));
         let who = tid.map(|tid| context.of_thread(tid, time));
         let process = who.and_then(|who| who.process);
@@ -137,6 +145,7 @@ impl MiniFilters {
             path: self.path(read, time, context),
             ..MiniFilter::default()
         };
+        // The first event of a call has its stack. Where only ends are recorded, that is the end.
         let stack = Some(context.wait(time, tid, process, Pending::Start));
         OpenCall {
             row,
@@ -148,6 +157,8 @@ impl MiniFilters {
 
     fn path(&self, read: &Callback, time: i64, context: &Context<'_>) -> Option<Arc<str>> {
         let known = |key: u64| (key != 0).then(|| context.path(key, time)).flatten();
+        // The key names the file over its whole life, the object only as long as it is open, so the
+        // key is tried first.
         let named = known(read.file_key).or_else(|| known(read.file_object));
         named.or_else(|| self.paths.get(&read.file_object).cloned())
     }
@@ -192,6 +203,8 @@ impl Importer for MiniFilters {
             return Ok(());
         };
         let read = Operation::parse(
+            // An open of a file has a path before the file system gives it a key. Filters see the
+            // request that early.
             event.payload(),
             hook.opcode,
             hook.version,
@@ -203,6 +216,8 @@ impl Importer for MiniFilters {
             self.paths.remove(&read.file_object);
             return Ok(());
         };
+        // Thrown away as a whole: the map is only a help for names, and which entries are still
+        // needed is not known.
         if self.paths.len() >= MAX_HELD {
             self.paths.clear();
         }
@@ -244,11 +259,15 @@ fn fill(call: &mut OpenCall, step: Step, time: i64, context: &Context<'_>) {
         Step::Start => {}
         Step::End(start) => {
             call.is_ended = true;
+            // The time of the start comes from the event of the end, so that calls have a length
+            // even if only ends are recorded.
             call.row.start_ns = Some(context.ns(start));
             call.row.end_ns = Some(ns);
         }
         Step::Failure(status) => {
             call.row.status = Some(status.cast_signed());
+            // A failure has no time of its own. The event of the end, if it comes, is more exact
+            // and wins.
             call.row.end_ns = call.row.end_ns.or(Some(ns));
         }
     }
@@ -266,6 +285,8 @@ fn write(call: OpenCall, time: i64, context: &mut Context<'_>) {
     } = call;
     if row
         .start_ns
+        // A call belongs to the range in which it started; one without a start to that in which it
+        // ended.
         .or(row.end_ns)
         .is_some_and(|ns| context.range.contains(ns))
     {

@@ -67,7 +67,10 @@ impl Importer for Net {
         _: &mut dyn Sink,
     ) -> IsShown {
         let operation = net::kernel_operation(hook.group, hook.opcode);
+        // The kernel logs a transfer in the context of whatever thread runs, so the stack is of
+        // that thread and the process comes from the payload.
         let running = context.running_on(event.cpu);
+        // Version 0 of the event has no addresses.
         let has_ends = hook.version > 0;
         let is_v6 = net::is_v6(hook.opcode);
         Ok(operation.is_some_and(|op| transfer(op, has_ends, is_v6, event, running, context)))
@@ -81,6 +84,7 @@ impl Importer for Net {
     ) -> IsShown {
         let id = event.descriptor().id;
         let is_v6 = net::is_provider_v6(id);
+        // Otherwise each transfer would be counted twice.
         let operation = net::provider_operation(id).filter(|_| !self.has_kernel_events);
         Ok(
             operation
@@ -104,6 +108,8 @@ fn transfer(
     if !context.range.contains(ts_ns) {
         return true;
     }
+    // By the ID in the payload: the running thread may be one of the network stack and not of the
+    // program.
     let process = context.directory.process_at(pid, event.timestamp);
     let ends = if has_ends {
         net::ends(event.payload(), is_v6, operation)

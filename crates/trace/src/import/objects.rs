@@ -69,6 +69,8 @@ impl<'t> Objects<'t> {
             }
             return Ok(Some(live.row.object_id));
         }
+        // The number of an object is 32 bits in the table. Two objects with one number would be
+        // worse than one without a row.
         if self.live.len() >= MAX_LIVE || self.next_id == i32::MAX {
             self.dropped += 1;
             return Ok(None);
@@ -90,6 +92,7 @@ impl<'t> Objects<'t> {
     /// Sets the name of the object at an address.
     pub(super) fn name(&mut self, address: u64, name: Option<&str>) {
         let Some(name) = name else { return };
+        // The first name stays; later events repeat it or have none.
         if let Some(live) = self
             .live
             .get_mut(&address)
@@ -125,6 +128,8 @@ impl<'t> Objects<'t> {
     /// A handle to the object at an address was opened.
     pub(super) fn opened(&mut self, address: u64) {
         if let Some(live) = self.live.get_mut(&address) {
+            // Counted even for handles from the list at the start: the object dies with its last
+            // handle, whoever opened it.
             live.handles += 1;
         }
     }
@@ -162,6 +167,8 @@ impl<'t> Objects<'t> {
         let Some(mut live) = self.live.remove(&address) else {
             return Ok(());
         };
+        // Null if nobody saw the end: the time of the next object at the address is only an upper
+        // bound.
         live.row.deleted_ns = deleted_ns;
         context.tables.push(&live.row, sink)
     }
@@ -174,6 +181,7 @@ impl<'t> Objects<'t> {
     ) -> Result<u64, SinkError> {
         // A hash map has no order, and the same input has to give the same output.
         let mut rows: Vec<Object> = self.live.into_values().map(|live| live.row).collect();
+        // By number, which is the order in which objects were first seen.
         rows.sort_unstable_by_key(|row| row.object_id);
         rows.iter()
             .try_for_each(|row| context.tables.push(row, sink))?;

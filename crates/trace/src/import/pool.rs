@@ -84,6 +84,8 @@ struct Pools {
 
 impl Pools {
     fn allocate(&mut self, block: Block, at: At, context: &mut Context<'_>) {
+        // The stack of the allocation comes before the row is complete. A start in the line keeps
+        // it until the free.
         let start = context.wait(at.time, at.tid, at.process(), Pending::Start);
         let (process_key, thread_key) = at.keys();
         let live = Live {
@@ -93,6 +95,7 @@ impl Pools {
             thread_key,
             start,
         };
+        // A block that replaces a known one needs no further room.
         if self.live.len() >= MAX_BLOCKS && !self.live.contains_key(&key_of(&block)) {
             self.dropped += 1;
             // The row is written at once, since the free of this block will not be recognized.
@@ -104,6 +107,8 @@ impl Pools {
     }
 
     fn free(&mut self, block: Block, at: At, context: &mut Context<'_>) {
+        // Null columns of the allocation mean that the block is older than the trace, or that it
+        // was not followed.
         let live = self.live.remove(&key_of(&block));
         let row = live.as_ref().map_or_else(|| of_block(&block), Live::row);
         let (free_process_key, free_thread_key) = at.keys();
@@ -116,6 +121,8 @@ impl Pools {
             ..row
         };
         let start = live.map(|live| live.start);
+        // Two stacks for one row: whoever looks for a leak needs the allocation, and whoever looks
+        // for a crash the free.
         let row = waiting::row(row, move |row, stacks| {
             (row.alloc_stack_id, row.free_stack_id) = (stacks.of(start), stacks.own());
         });
@@ -151,6 +158,7 @@ impl Importer for Pools {
         if !context.range.contains(ns) {
             return Ok(true);
         }
+        // Records with the short header name no thread.
         let tid = event.thread_id().or(context.running_on(event.cpu));
         let who = tid.map(|tid| context.of_thread(tid, time));
         let at = At { time, ns, tid, who };
@@ -171,6 +179,7 @@ impl Importer for Pools {
     ) -> Result<(), SinkError> {
         context.notes.not_followed += self.dropped;
         // A hash map has no order, and the same input has to give the same output.
+        // Sorted by time and key: two blocks of one time still have one order.
         let mut live: Vec<Live> = self.live.into_values().collect();
         live.sort_unstable_by_key(|live| (live.since_ns, key_of(&live.block)));
         for live in live {
@@ -190,16 +199,19 @@ fn not_freed(live: &Live, outcome: &'static str, time: i64, context: &mut Contex
     let row = waiting::row(row, move |row, stacks| {
         row.alloc_stack_id = stacks.of(start);
     });
+    // Nobody waits for a stack here: the block was not freed by anybody.
     context.wait(time, None, None, row);
 }
 
 fn of_block(block: &Block) -> Pool {
     Pool {
+        // The tag is kept as text, as lists of drivers have it.
         tag: Arc::from(pool::tag_text(block.tag)),
         pool_type: block.kind.cast_signed(),
         paging: pool::paging(block.kind),
         session_id: block.session.map(u32::cast_signed),
         address: block.address.cast_signed(),
+        // A size that does not fit is damage; it must not become negative and shrink sums.
         size_bytes: i64::try_from(block.bytes).unwrap_or(i64::MAX),
         ..Pool::default()
     }

@@ -74,6 +74,7 @@ impl Importer for Power<'_> {
             return Ok(false);
         };
         let now = context.ns(event.timestamp);
+        // Idle events carry no processor; the one that logged them is the one that sleeps.
         let open = self.open.entry(event.cpu).or_default();
         // An exit without its entry ends a sleep that started before the trace, or whose start was
         // lost. It gets no row: its start would be invented.
@@ -96,6 +97,9 @@ impl Importer for Power<'_> {
         let cores = self.cores;
         match Event::parse(descriptor.id, descriptor.version, event.payload()) {
             Some(Event::Requested(number, mhz)) => {
+                // The event names a processor by its group and number, and rows by its index.
+                // Without the list of processors of a machine with several groups there is no
+                // index.
                 if let Some(cpu) = cores.index(number) {
                     self.requested(cpu, now, mhz, context, sink)?;
                 }
@@ -124,6 +128,8 @@ impl Importer for Power<'_> {
             }
             Some(Event::Rundown(rundown)) => {
                 self.rundown(now, rundown, context, sink)?;
+                // Not shown as a row: the rundown also holds facts for which there is no column, so
+                // it stays a generic event.
                 Ok(false)
             }
             _ => Ok(false),
@@ -137,6 +143,7 @@ impl Importer for Power<'_> {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
+        // What is still open here lasted to the end of the trace.
         let end = context.ns(learned.collected.end);
         for (cpu, open) in self.open {
             if let Some((start, mhz)) = open.requested {
@@ -166,6 +173,8 @@ impl Power<'_> {
         };
         let how = match (rundown.is_parked, rundown.is_soft_parked) {
             (None, _) => return Ok(()),
+            // Soft parking is tested first: a processor that is parked softly may be marked as
+            // parked as well.
             (_, Some(true)) => Some(Parking::Soft),
             (Some(true), _) => Some(Parking::Parked),
             (Some(false), _) => None,
@@ -183,6 +192,8 @@ impl Power<'_> {
     ) -> Result<(), SinkError> {
         let open = self.open.entry(cpu).or_default();
         match open.requested.replace((now, mhz)) {
+            // The speed that Windows asks for holds until it asks for another one, so a row can be
+            // written only with the next event.
             Some((start, before)) => {
                 ran(cpu, (start, now), before, "requested", None, context, sink)
             }
@@ -200,6 +211,8 @@ impl Power<'_> {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<bool, SinkError> {
+        // Older versions give the speed as a share of the nominal one, which is known only if the
+        // rundown named it.
         let of_percent = || {
             let nominal = self.cores.nominal_mhz(delivered.number)?;
             u32::try_from(u64::from(nominal) * u64::from(delivered.percent) / 100).ok()
@@ -211,7 +224,10 @@ impl Power<'_> {
             .duration_us
             .and_then(|us| i64::try_from(us).ok())
             .filter(|us| *us > 0);
+        // The reported length is in microseconds.
         let reported = reported.map(|us| now.saturating_sub(us.saturating_mul(1000)));
+        // Without either bound the start is unknown, and a stretch with an invented start would be
+        // counted as time.
         let start = match (reported, before) {
             // Both bounds apply: stretches of one processor must not overlap, and an event covers
             // no more than the time that it states.
@@ -237,6 +253,7 @@ impl Power<'_> {
         let open = self.open.entry(cpu).or_default();
         open.is_parking_known = true;
         // The rundown at the end repeats known states; only a change starts another stretch.
+        // Times stay those of the first report.
         if open.parked.map(|(_, how)| how) == how {
             return Ok(());
         }
@@ -255,6 +272,8 @@ impl Power<'_> {
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         let open = self.open.entry(cpu).or_default();
+        // The rundown reports only processors whose state it knows, so absence of a report does not
+        // mean that the processor was not parked.
         if !open.is_parking_known {
             // Nothing reported the parking of the processor before, so it was parked at the start
             // of the trace.
@@ -274,6 +293,8 @@ impl Power<'_> {
 fn part((start, end): (i64, i64), range: Range) -> Option<(i64, i64)> {
     let start = range.clip(start);
     let end = range.clip(end);
+    // Null lengths are dropped: rows are summed by their lengths, and a stretch outside the range
+    // would be a row with two equal times.
     (start < end).then_some((start, end))
 }
 

@@ -57,13 +57,18 @@ impl Importer for Sockets {
         let ns = context.ns(event.timestamp);
         let is_new =
             socket_event.operation == Operation::Create && socket_event.stage == Stage::Enter;
+        // Only an event that enters a creation proves that a socket is new. A creation that exits
+        // belongs to the socket at hand.
         if is_new && let Some(row) = self.open.remove(&socket_event.endpoint) {
             // The address was reused, so the close of the socket before was lost.
             write(&row, context, sink)?;
+        // The address is new and there is no room, so that all rows are written once and the map
+        // starts empty.
         } else if self.open.len() >= MAX_OPEN {
             self.write_all(context, sink)?;
         }
         let actor = Actor::of(event, context);
+        // A creation can be made for another process; the event then names it.
         let created_for = socket_event.pid.filter(|pid| *pid != 0);
         let created_for =
             created_for.and_then(|pid| context.directory.process_at(pid, event.timestamp));
@@ -78,12 +83,16 @@ impl Importer for Sockets {
         // Incoming data is reported in the context of the thread that happens to run; only requests
         // come from a thread of the process.
         if socket_event.stage != Stage::Internal {
+            // The named process comes first, then the one that was known before: a socket that is
+            // handed on keeps its creator.
             row.process_key = key(created_for).or(row.process_key).or(key(actor.process));
         }
         happened(row, &socket_event, ns);
+        // Counted when a request is complete, because only then its size and its result are known.
         if socket_event.stage == Stage::Exit && context.range.contains(ns) {
             count(row, &socket_event);
         }
+        // The row is written when the close is complete, so that failures of the close are in it.
         let is_closed =
             socket_event.operation == Operation::Close && socket_event.stage == Stage::Exit;
         if is_closed && let Some(row) = self.open.remove(&socket_event.endpoint) {
@@ -117,6 +126,7 @@ impl Sockets {
 
 /// Adds a completed request to the sums.
 fn count(row: &mut Socket, socket_event: &SocketEvent) {
+    // Warnings and informational codes are not failures: both severity bits have to be set.
     if let Some(failure) = socket_event.status.filter(|status| status & ERROR == ERROR) {
         row.failures += 1;
         row.last_failure = Some(failure as i32);
@@ -144,7 +154,9 @@ fn happened(row: &mut Socket, socket_event: &SocketEvent, ns: i64) {
             }
         }
         (Operation::Close, Stage::Enter) => row.close_ns = Some(ns),
+        // A close whose beginning was lost ends at least now.
         (Operation::Close, Stage::Exit) => _ = row.close_ns.get_or_insert(ns),
+        // The first connect counts; a socket can try again after a failure.
         (Operation::Connect, Stage::Enter) => _ = row.connect_ns.get_or_insert(ns),
         (Operation::Connect, Stage::Exit) => {
             row.connected_ns = Some(ns);
@@ -165,6 +177,7 @@ fn happened(row: &mut Socket, socket_event: &SocketEvent, ns: i64) {
 /// Writes a socket that existed in the part of the trace that is extracted.
 fn write(row: &Socket, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let range = context.range;
+    // Written if its life touches the range, although its counts are only of events in the range.
     if row.first_ns > range.end_ns || row.close_ns.is_some_and(|ns| ns < range.start_ns) {
         return Ok(());
     }

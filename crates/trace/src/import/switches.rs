@@ -111,6 +111,8 @@ impl<'s> Switches<'s> {
     /// Advances to an event at `time`, first handling every edge of a gap before it.
     #[inline]
     fn watch(&mut self, time: i64, context: &mut Context<'_>) {
+        // More than one edge may lie before this event: all of them have to take effect first, in
+        // their order.
         while let Some(edge) = self.gaps_to_come.edge(time) {
             self.edge(edge, time, context);
         }
@@ -118,9 +120,11 @@ impl<'s> Switches<'s> {
 
     #[cold]
     fn edge(&mut self, edge: Edge, time: i64, context: &mut Context<'_>) {
+        // Counted for importers that pair starts with ends: after a gap they give up what is open.
         context.gaps += 1;
         let cpu = match edge {
             Edge::Begin(gap) => {
+                // From the start of a gap on nothing proves that a thread runs for the first time.
                 self.known_since = i64::MAX;
                 let run = context.schedule.begin_gap(&gap);
                 if let Some(slice) = self.slices.remove(&gap.cpu) {
@@ -143,11 +147,14 @@ impl<'s> Switches<'s> {
                 gap.cpu
             }
         };
+        // What was remembered of this processor is of before the gap, and after it another thread
+        // may be there.
         self.instead.forget(cpu);
         self.interrupts
             .iter_mut()
             .for_each(|of| _ = of.remove(&cpu));
         self.counted.forget(cpu);
+        // Stacks that were released so far belong to events before the gap.
         context.forget_released();
     }
 
@@ -156,11 +163,14 @@ impl<'s> Switches<'s> {
         let Some((kind, read)) = dpc::read(hook, event) else {
             return;
         };
+        // Gaps are handled first, as for every event with a time.
         self.watch(event.timestamp, context);
         if kind == THREADED {
             return;
         }
         if let Some(of) = &mut self.interrupts {
+            // Clipped here: the sum is of the time within the range, and the ends of a DPC may lie
+            // outside.
             let span = [read.initial_time, event.timestamp]
                 .map(|time| context.range.clip(context.ns(time)));
             of.entry(event.cpu).or_default().add(span);
@@ -168,12 +178,15 @@ impl<'s> Switches<'s> {
     }
 
     fn ready(&mut self, event: &RawEvent<'_>, ready: &ReadyThread, context: &mut Context<'_>) {
+        // Most ready events are of threads that are ready already. Their stacks would be kept for
+        // nothing.
         if !context.schedule.wants_ready(ready.tid) {
             return;
         }
         let by = context.schedule.running_on(event.cpu);
         // The stack of a ready event belongs to the thread that runs on its processor, not to the
         // readied thread.
+        // Without a known thread on the processor nobody can be named as the one that readied it.
         let seq = by.map(|by| {
             let process = context.directory.process_of_thread(by, event.timestamp);
             context.wait(event.timestamp, Some(by), process, Pending::Start)
@@ -189,9 +202,15 @@ impl<'s> Switches<'s> {
         switch: &scheduler::ContextSwitch,
         context: &mut Context<'_>,
     ) {
+        // The schedule is asked first, since it knows both sides: who left, and since when the new
+        // thread was off.
         let (run, switch_in) = context.schedule.switch(event.timestamp, event.cpu, switch);
         let counted = self.counted.switch(event);
+        // The importer of counters needs the number of values, which is known only from what came
+        // with switches.
         context.counted_values = self.counted.most;
+        // The slice of the thread that leaves ends before the new one is inserted: both have the
+        // same key.
         self.switched_out(run, switch, counted, context);
         let who = context.of_thread(switch.new_tid, event.timestamp);
         // A thread with a switch-out in the trace has run before. Thread 0 means the idle threads
@@ -205,6 +224,7 @@ impl<'s> Switches<'s> {
             );
         }
         let mut row = row(&switch_in, context);
+        // Keys are of the instance that lives now, since Windows reuses thread IDs.
         (row.thread_key, row.process_key) = (who.thread_key, who.process_key());
         row.cpu = Some(event.cpu.into());
         row.in_ns = Some(context.ns(event.timestamp));
@@ -213,9 +233,12 @@ impl<'s> Switches<'s> {
         // out.
         row.prev_c_state = (switch.old_tid == 0).then(|| switch.previous_c_state.into());
         self.instead
+            // The start of a slice decides who ran in place of those that were ready.
             .switched_in(event.cpu, &mut row, switch.new_tid != 0, context);
         let ready = switch_in.ready_event;
         let switch_in =
+            // The stack of a switch is logged by the thread that was switched in, as soon as it
+            // runs.
             context.wait_for_switch(event.timestamp, switch.new_tid, event.cpu, who.process);
         self.slices.insert(
             event.cpu,
@@ -236,6 +259,7 @@ impl<'s> Switches<'s> {
         counted: Option<Deltas>,
         context: &mut Context<'_>,
     ) {
+        // Taken in any case: whatever slice was open on the processor has ended.
         let slice = self.slices.remove(&run.cpu);
         let out_ns = context.ns(run.until);
         if run.is_switched_in {
@@ -249,6 +273,8 @@ impl<'s> Switches<'s> {
                         .identity
                         .ideal_cpu(slice.row.thread_key, switch.old_ideal_cpu);
                 }
+                // The run time is known here, so counters that were read at both ends belong to
+                // exactly this slice.
                 self.leave(
                     run.cpu,
                     slice,
@@ -260,6 +286,7 @@ impl<'s> Switches<'s> {
             }
             return;
         }
+        // The schedule saw another thread leave than the one whose switch-in is open.
         if let Some(slice) = slice {
             // The previous slice lost its switch-out: the run time of the thread is unknown, but
             // its switch-in is known.
@@ -279,6 +306,8 @@ impl<'s> Switches<'s> {
                 .identity
                 .ideal_cpu(who.thread_key, switch.old_ideal_cpu);
         }
+        // Even without a switch-in the time from the last known event is time in which this thread
+        // ran.
         if let Some(since) = run.since {
             let thread = (run.tid != 0).then_some(who.thread_key);
             let priority = Some(switch.old_priority.into());
@@ -291,6 +320,8 @@ impl<'s> Switches<'s> {
                 },
             );
         }
+        // A run whose start is unknown has no length, and rows without a length do not count as CPU
+        // time.
         let run_ns = run.since.map(|since| (context.ns(since), out_ns));
         row.dpc_isr_ns = self.interrupted(run.cpu, run_ns);
         write(row, run_ns, Origin::default(), run.until, context);
@@ -307,6 +338,7 @@ impl<'s> Switches<'s> {
         context: &mut Context<'_>,
     ) {
         let run = slice.row.in_ns.zip(until);
+        // Taken out with the slice: interrupts from now on belong to the next thread.
         slice.row.dpc_isr_ns = self.interrupted(cpu, run);
         let origin = Origin {
             switch_in: Some(slice.switch_in),
@@ -327,9 +359,12 @@ impl<'s> Switches<'s> {
     /// Ends the open slices and writes the waiting threads, at raw time `end` of the kernel logger.
     /// The rows are queued after `last`.
     fn end(&mut self, end: i64, last: i64, context: &mut Context<'_>) {
+        // Gaps that are open to the end of the trace end their slices like all others.
         self.watch(i64::MAX, context);
         // Threads that are off the processors come first: finishing the schedule consumes it.
         for off in context.schedule.off(end) {
+            // A thread may have ended since it was switched out. The time of its switch-out finds
+            // the instance that waited.
             let who = context.of_thread(off.tid, off.last_out.unwrap_or(end));
             let mut row = row(&off, context);
             (row.thread_key, row.process_key) = (who.thread_key, who.process_key());
@@ -345,6 +380,7 @@ impl<'s> Switches<'s> {
             );
         }
         let end_ns = context.ns(end);
+        // The schedule is consumed: rows after this would be of a trace that continued.
         for run in std::mem::take(&mut context.schedule).finish(end) {
             if let Some(slice) = self.slices.remove(&run.cpu) {
                 // Events of other loggers may come after the last kernel event, but never extend a
@@ -366,6 +402,8 @@ impl Importer for Switches<'_> {
     ) -> IsShown {
         self.watch(event.timestamp, context);
         if hook.opcode == opcode::CONTEXT_SWITCH {
+            // An event that cannot be read is not counted as a switch, but it still was one: the
+            // next switch finds another thread and marks the slice as unknown.
             if let Some(switch) = scheduler::ContextSwitch::parse(event.payload()) {
                 self.switch(event, &switch, context);
             }
@@ -386,6 +424,8 @@ impl Importer for Switches<'_> {
         let Some(hook) = hook else { return Ok(()) };
         if dpc::EVENTS.includes_type(hook.group, hook.opcode) {
             self.interrupt(hook, event, context);
+        // Windows reports when the counters of a processor were disturbed. The difference to the
+        // value before would be wrong.
         } else if hook.opcode == counter::opcode::CORRUPTION {
             let cpu = counter::corrupted_processor(event.payload())
                 .and_then(|cpu| u16::try_from(cpu).ok());
@@ -418,6 +458,7 @@ const THREADED: &str = "threaded_dpc";
 fn row(switch: &SwitchIn, context: &mut Context<'_>) -> ContextSwitch {
     // State and wait reason come from the switch-out, which may be before the trace.
     let known = switch.last_out.is_some();
+    // Both are known or neither is: a readying thread without a time cannot be looked up.
     let readying = switch.readying_tid.zip(switch.readied);
     ContextSwitch {
         last_out_ns: switch.last_out.map(|t| context.ns(t)),
@@ -425,6 +466,7 @@ fn row(switch: &SwitchIn, context: &mut Context<'_>) -> ContextSwitch {
         prev_state: known.then(|| switch.previous_state.into()),
         wait_reason: known.then(|| switch.wait_reason.into()),
         is_user_wait: (known && was_waiting(switch.previous_state))
+            // The field has a meaning only for a wait.
             .then_some(switch.waited_in_user_mode),
         adjust_reason: switch.adjust_reason.map(Into::into),
         readying_thread_key: readying.map(|(tid, time)| context.of_thread(tid, time).thread_key),
@@ -456,6 +498,7 @@ fn write(
     time: i64,
     context: &mut Context<'_>,
 ) {
+    // Cut traces keep rows whole, because the cut has to answer as the range of the whole does.
     let kept = if context.keep_whole && context.range != Range::ALL {
         whole(row, run, context.range)
     } else {
@@ -482,6 +525,8 @@ fn write(
             };
             let switch_in = keep(switch_in, is_switch_in_known);
             let ready = keep(ready, is_readied);
+            // Counters are written only if the switch-out is in the range, since their row has its
+            // time.
             let row = match counted
                 .zip(run)
                 .zip(row.cpu)
@@ -509,6 +554,8 @@ fn write(
             context.wait(time, None, None, Pending::Row(Box::new(row)));
         }
         None => switch_in
+            // Nothing of the slice is in the range, so stacks that would come for it are not waited
+            // for.
             .into_iter()
             .chain(ready)
             .for_each(|seq| context.forget(seq)),
@@ -530,6 +577,7 @@ impl Waiting for SliceRow {
     }
 
     fn text_bytes(&self) -> usize {
+        // The row has no texts of its own, only keys.
         0
     }
 
@@ -545,6 +593,7 @@ impl Waiting for SliceRow {
             ready,
             counted,
         } = *self;
+        // Asked in the order in which they were logged.
         row.stack_id = stacks.of(switch_in);
         row.readying_stack_id = stacks.of(ready);
         tables.push(&row, sink)?;

@@ -70,6 +70,8 @@ impl Tcp {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> IsShown {
+        // Fields are read by name, since the layouts of this provider differ between versions of
+        // Windows.
         let Some(tcp_event) = self.reader.read(kind, event, &mut context.decoder) else {
             return Ok(false);
         };
@@ -81,6 +83,8 @@ impl Tcp {
             .live
             .get(&tcp_event.tcb)
             .is_none_or(|live| live.is_closed)
+            // Only a template may come before its connection. Everything else about an unknown
+            // control block belongs to a connection from before the trace.
             && kind == Kind::Template
         {
             self.keep_template(&tcp_event, ns);
@@ -90,6 +94,8 @@ impl Tcp {
                 // Without addresses, the connection of the summary is unknown.
                 return Ok(false);
             }
+            // A connection that was open before the trace gets its row with the first event about
+            // it.
             self.make_room(context, sink)?;
             let mut connection = Live::new(self.count, "unknown", tcp_event.tcb, ns);
             connection.row.template = self
@@ -104,6 +110,7 @@ impl Tcp {
         };
         identify(live, &tcp_event, event, context);
         // A connection has a row if any of its events is in the range.
+        // Not assigned but added: an earlier event may have been in the range.
         live.is_in_range |= is_in_range;
         if !is_in_range {
             happened_outside(live, &tcp_event, ns);
@@ -115,6 +122,7 @@ impl Tcp {
         if matches!(kind, Kind::Summary | Kind::Template) {
             // Summaries and templates have fields that no column shows, so they stay events of
             // their own.
+            // The row of the connection has taken what it needs.
             return Ok(false);
         }
         let connection_id = live.row.connection_id;
@@ -127,6 +135,8 @@ impl Tcp {
         match tcp_event.kind {
             Kind::Connect | Kind::Accept => true,
             // Connections are reported when a session starts and when it ends.
+            // A rundown at the end lists connections that are known already. The addresses decide,
+            // because a control block may have been reused unseen.
             Kind::Rundown => self.live.get(&tcp_event.tcb).is_none_or(|live| {
                 let is_same = tcp_event
                     .ends
@@ -152,6 +162,8 @@ impl Tcp {
             connection.row.open_ns = Some(ns);
         }
         let template = self.templates.remove(&tcp_event.tcb);
+        // The template is chosen while the connection is set up. An older one belongs to a
+        // connection whose start was lost.
         let template = template.filter(|(at, _)| {
             // A rundown lists connections of any age, so the age of the template does not matter.
             ns.saturating_sub(*at) <= TEMPLATE_NS || tcp_event.kind == Kind::Rundown
@@ -183,6 +195,8 @@ impl Tcp {
         if self.live.len() < MAX_LIVE {
             Ok(())
         } else {
+            // Written rather than dropped: what was counted so far is true, and later events start
+            // another row.
             self.write_all(context, sink)
         }
     }
@@ -194,6 +208,7 @@ impl Tcp {
     ) -> Result<(), SinkError> {
         let mut all: Vec<Live> = self.live.drain().map(|(_, live)| live).collect();
         // A hash map has no order, and the same input has to give the same output.
+        // By number and not by time: several connections may have one first time.
         all.sort_by_key(|live| live.row.connection_id);
         all.into_iter()
             .try_for_each(|live| write(live, context, sink))
@@ -232,6 +247,7 @@ fn write(live: Live, context: &mut Context<'_>, sink: &mut dyn Sink) -> Result<(
 }
 
 fn has_ends(live: &Live, ends: &Ends) -> bool {
+    // Compared as texts, because rows hold texts and this happens only for rundowns.
     let same = |address: &Option<String>, port: Option<i32>, end: SocketAddr| {
         address.as_deref() == Some(&end.ip().to_string()) && port == Some(end.port().into())
     };
@@ -250,9 +266,13 @@ fn identify(live: &mut Live, tcp_event: &TcpEvent, event: &RawEvent<'_>, context
     }
     let pid = match tcp_event.kind {
         // Only this event is logged in a thread of the process that requests the connection.
+        // The header of other events names the process that happened to run while the packet was
+        // handled.
         Kind::Connect => event.process_id(),
         // The owner that is reported when the connection is established replaces an earlier one.
         Kind::Connected => tcp_event.pid,
+        // A later event may name the process of the driver that cleans up; the first one is the
+        // owner.
         _ => tcp_event.pid.filter(|_| row.process_key.is_none()),
     };
     let process = pid.and_then(|pid| context.directory.process_at(pid, event.timestamp));
@@ -268,6 +288,7 @@ fn happened(live: &mut Live, tcp_event: &TcpEvent, ns: i64) -> Option<table::Tcp
         *sum = sum.saturating_add(bytes);
     };
     match tcp_event.kind {
+        // The first time counts, since damaged or merged traces repeat events.
         Kind::Connected => _ = row.connected_ns.get_or_insert(ns),
         Kind::ConnectFailed => {
             row.is_failed = true;
@@ -286,6 +307,8 @@ fn happened(live: &mut Live, tcp_event: &TcpEvent, ns: i64) -> Option<table::Tcp
         Kind::KeepAlive => row.keep_alives += 1,
         Kind::Template => row.template = tcp_event.template.and_then(template_name),
         Kind::Send => {
+            // Without a sequence number the segment is left out of all sums of this direction, so
+            // that they agree with each other.
             let (sequence, bytes) = segment(tcp_event)?;
             live.sent(ns, sequence, bytes);
         }
@@ -316,6 +339,8 @@ fn segment(tcp_event: &TcpEvent) -> Option<(u32, u32)> {
 /// the template, sent sequence numbers.
 fn happened_outside(live: &mut Live, tcp_event: &TcpEvent, ns: i64) {
     match tcp_event.kind {
+        // Closing is followed outside the range as well: otherwise a later connection with this
+        // control block would be added to the old one.
         Kind::Close | Kind::Shutdown | Kind::ConnectFailed => live.is_closed = true,
         Kind::Template => live.row.template = tcp_event.template.and_then(template_name),
         Kind::Send => {

@@ -36,6 +36,8 @@ impl Sequences {
     pub(super) fn put(&mut self, sequence: u32, ns: i64, bytes: u32) {
         self.seen.insert(sequence, (ns, bytes));
         self.order.push_back((sequence, ns));
+        // Positions that were replaced stay in the order until they are at its front, so the order
+        // bounds both.
         if self.order.len() > MAX_SEQUENCES {
             self.forget_first();
         }
@@ -53,6 +55,7 @@ impl Sequences {
             return;
         };
         // A number that was seen again has a later position in the order and stays.
+        // Both the number and its time must be those at the front.
         if self
             .seen
             .get(&sequence)
@@ -82,7 +85,10 @@ pub(super) struct Flow {
 impl Flow {
     pub(super) fn add(&mut self, ns: i64, bytes: u32) {
         let gap = self.last_ns.map(|last| ns.saturating_sub(last));
+        // The longest silence so far; none with a single packet.
         self.max_gap_ns = self.max_gap_ns.max(gap);
+        // A silence ends a burst. Otherwise idle time would count in the rate of a connection that
+        // transfers now and then.
         if gap.is_some_and(|gap| gap > BURST_GAP_NS) {
             self.end_burst();
         }
@@ -98,6 +104,8 @@ impl Flow {
 
     fn end_burst(&mut self) {
         let length = self
+            // From the first to the last packet of the burst, and not to the present one, which is
+            // after the silence.
             .last_ns
             .map_or(0, |last| last.saturating_sub(self.burst_start_ns));
         // One packet has no duration and no rate. Weighting by bytes keeps many small bursts from
@@ -156,10 +164,14 @@ impl Live {
     pub(super) fn received(&mut self, ns: i64, sequence: u32, bytes: u32) -> Option<TcpRetransmit> {
         self.receive.add(ns, bytes);
         let sequences = &mut self.receive.sequences;
+        // Only data within the last seconds can be a repetition. Older numbers would be found again
+        // after the sequence numbers wrapped around.
         sequences.forget_before(ns.saturating_sub(CLIENT_RETRANSMIT_NS).saturating_add(1));
         if bytes <= PROBE_BYTES {
             return None;
         }
+        // The first occurrence stays in the map, so that the delay of a third one also counts from
+        // the first.
         let Some((first_ns, _)) = sequences.get(sequence) else {
             sequences.put(sequence, ns, bytes);
             return None;
@@ -183,6 +195,8 @@ impl Live {
         ns: i64,
         sequence: u32,
     ) -> Option<TcpRetransmit> {
+        // Remembered even if the first transmission was not seen: the time of the last send depends
+        // on it.
         self.last_retransmitted = Some(sequence);
         let (first_ns, bytes) = self.send.sequences.get(sequence)?;
         Some(TcpRetransmit {
@@ -204,6 +218,7 @@ impl Live {
             number(summary.data_bytes_in),
             number(summary.data_bytes_out),
         );
+        // Summaries of an open connection have no separate count of segments with data.
         let (packets_in, packets_out) = if self.is_closed {
             (summary.data_segments_in, summary.data_segments_out)
         } else {
@@ -211,6 +226,7 @@ impl Live {
         };
         (row.stat_in_packets, row.stat_out_packets) = (number(packets_in), number(packets_out));
         if let Some((last, min, max)) = summary.rtt_us {
+            // All bits set mean that nothing was measured.
             let ns = |us: u32| (us != u32::MAX).then(|| i64::from(us) * 1000);
             (row.rtt_ns, row.min_rtt_ns, row.max_rtt_ns) = (ns(last), ns(min), ns(max));
         }
@@ -218,6 +234,8 @@ impl Live {
 
     /// The row, after the last event.
     pub(super) fn finished(mut self) -> TcpConnection {
+        // After a timeout the connection made no progress since the data that was repeated, so its
+        // last send is the first transmission of that data.
         let last_send_ns = match (self.row.retransmit_timeout_ns, self.last_retransmitted) {
             (Some(_), Some(sequence)) => self.send.sequences.get(sequence).map(|(ns, _)| ns),
             _ => None,

@@ -63,10 +63,14 @@ impl Timers {
         let resolution_ns = i64::from(request.resolution).saturating_mul(UNIT_NS);
         let held = self.open.get(&asker);
         // The rundown at the end of a recording repeats requests that were already reported.
+        // The rundown may also contain requests that started before the trace: these have no row
+        // yet and get one without a start.
         if request.is_rundown && held.is_some_and(|row| row.resolution_ns == resolution_ns) {
             return Ok(());
         }
         let ns = context.ns(time);
+        // A process has one request at a time: the new one replaces the old one, whose row ends
+        // here.
         if let Some(row) = self.open.remove(&asker) {
             write(
                 &TimerResolution {
@@ -78,6 +82,7 @@ impl Timers {
             )?;
         }
         // A process takes its request back with a resolution of 0.
+        // Without room the request is not followed. The row before it has ended all the same.
         if resolution_ns == 0 || self.open.len() >= MAX_OPEN {
             return Ok(());
         }
@@ -91,6 +96,7 @@ impl Timers {
             process_key: key(process),
             application: application.filter(|path| !path.is_empty()),
             resolution_ns,
+            // A request of the rundown began at an unknown time.
             start_ns: (!request.is_rundown).then_some(ns),
             end_ns: None,
             is_ignored: request.is_ignored,
@@ -121,6 +127,7 @@ impl Importer for Timers {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
+        // Only processes end. Requests of the kernel stay open to the end of the trace.
         let ended = |asker: &Asker| {
             let Asker::Process(process, _) = asker else {
                 return None;
@@ -136,8 +143,11 @@ impl Importer for Timers {
         // The rows come out of a hash map and have to be in the same order in every run.
         rows.sort_by(|a, b| {
             let place = |row: &TimerResolution| {
+                // The start alone is no order: requests of one rundown all lack it.
                 (row.start_ns, row.kind, row.process_key, row.resolution_ns)
             };
+            // The path is compared last and by reference, since it is a text and only rarely
+            // decides.
             place(a)
                 .cmp(&place(b))
                 .then_with(|| a.application.cmp(&b.application))
@@ -153,6 +163,7 @@ fn write(
     sink: &mut dyn Sink,
 ) -> Result<(), SinkError> {
     let range = context.range;
+    // Null counts as before or after the trace, so such a row touches every range.
     if row.start_ns.is_some_and(|ns| ns > range.end_ns)
         || row.end_ns.is_some_and(|ns| ns < range.start_ns)
     {

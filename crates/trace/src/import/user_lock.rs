@@ -57,10 +57,13 @@ impl UserLocks {
         context: &mut Context<'_>,
     ) -> bool {
         let Some(tid) = actor.tid else { return false };
+        // Computed before the open acquisition is looked for: the second event of a pair may be the
+        // one with the exact time.
         let wait_ns = self.wait_ns(&read);
         let token = Some(read.token.cast_signed());
         let is_slow = SLOW.contains(&read.id);
         if let Some(open) = self.open.get_mut(&tid)
+            // The ID must differ: the same event with the same token again is another acquisition.
             // Two events report one acquisition, one of them only if it was slow. They have the
             // same token and different IDs.
             && open.row.token == token
@@ -76,6 +79,8 @@ impl UserLocks {
             write(lost, event.timestamp, context);
         }
         if self.open.len() >= MAX_OPEN {
+            // Reported as not followed. The event itself counts as shown, since another event of
+            // the same kind would be.
             self.dropped += 1;
             return true;
         }
@@ -111,6 +116,8 @@ impl UserLocks {
     ) -> bool {
         let Some(tid) = actor.tid else { return false };
         let ns = context.ns(event.timestamp);
+        // A release without an acquisition: the lock was taken before the trace. Its hold time is
+        // unknown, but Windows reports one.
         let mut open = self.open.remove(&tid).unwrap_or_else(|| {
             let row = UserLock {
                 process_key: key(actor.process),
@@ -128,6 +135,8 @@ impl UserLocks {
             .row
             .acquire_ns
             .map(|acquire| ns.saturating_sub(acquire));
+        // The event reports the hold time in ticks. It is kept beside the measured one, which is
+        // missing if the acquisition was lost.
         open.row.told_hold_ns = self
             .frequency
             .map(|frequency| nanoseconds(read.hold_qpc, frequency));
@@ -150,6 +159,7 @@ impl UserLocks {
     /// were not followed.
     pub(super) fn finish(self, end: i64, context: &mut Context<'_>) -> u64 {
         let mut open: Vec<(u32, Open)> = self.open.into_iter().collect();
+        // Thread IDs make the order of two acquisitions at one time the same in every run.
         open.sort_unstable_by_key(|(tid, open)| (open.row.acquire_ns, *tid));
         open.into_iter()
             .for_each(|(_, open)| write(open, end, context));
@@ -160,6 +170,7 @@ impl UserLocks {
 /// Passes a row on if it belongs to the range.
 fn write(open: Open, time: i64, context: &mut Context<'_>) {
     let Open { row, start, .. } = open;
+    // A lock belongs to the range in which it was taken; without that, to the one of its release.
     if row
         .acquire_ns
         .or(row.release_ns)
@@ -173,6 +184,7 @@ fn write(open: Open, time: i64, context: &mut Context<'_>) {
 }
 
 fn nanoseconds(ticks: u64, frequency: i64) -> i64 {
+    // In 128 bits: ticks of a day times a thousand million do not fit into 64.
     let ns = i128::from(ticks) * 1_000_000_000 / i128::from(frequency.max(1));
     i64::try_from(ns).unwrap_or(i64::MAX)
 }

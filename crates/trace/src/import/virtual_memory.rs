@@ -64,11 +64,15 @@ impl VirtualMemory {
         if !context.range.contains(ts_ns) {
             return;
         }
+        // The process whose memory changes, which is not always the one that calls.
         let process = context.directory.process_at(read.pid, time);
+        // A process that is not known cannot be followed, since IDs are reused. Its row still says
+        // what was done.
         let changed = process.map_or(0, |process| self.change(process, read, kind));
         let committed = process
             .and_then(|process| self.spaces.get(&process))
             .map_or(0, |space| space.bytes);
+        // Records with the short header name no thread.
         let tid = event.thread_id().or(context.running_on(event.cpu));
         let thread = tid.map(|tid| context.of_thread(tid, time));
         let row = VirtualAlloc {
@@ -102,14 +106,20 @@ impl VirtualMemory {
         let before = space.owners.len();
         let changed = match kind {
             // Frees are still followed, so that there is room again.
+            // The row is written all the same, with no change: what happened is known, and only the
+            // sums stop being exact.
             "commit" if self.ranges >= MAX_RANGES => {
                 self.dropped += 1;
                 0
             }
             "commit" => signed(space.commit(start, end, self.allocations)),
+            // A release ends a reservation and the commits in it; a decommit ends commits and keeps
+            // the reservation. For the memory in use both are the same.
             "decommit" | "release" => -signed(space.free(start, end)),
             _ => 0,
         };
+        // Every process has its own space, and the limit is over all: a trace may have many
+        // processes with few ranges each.
         self.ranges = (self.ranges + space.owners.len()).saturating_sub(before);
         changed
     }
@@ -138,6 +148,7 @@ impl Importer for VirtualMemory {
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
+        // Reported with the answer, so that a sum that is too small is not taken for the truth.
         context.notes.not_followed += self.dropped;
         let mut spaces: Vec<(ProcessKey, Space)> = self.spaces.into_iter().collect();
         // A hash map has no order, and the same input has to give the same output.
@@ -186,6 +197,7 @@ struct Space {
 impl Space {
     /// Commits pages. Returns the bytes that were not committed before.
     fn commit(&mut self, start: u64, end: u64, owner: i64) -> u64 {
+        // A size of zero or one that wraps around in the address space changes nothing.
         if start >= end {
             return 0;
         }
@@ -200,6 +212,8 @@ impl Space {
             (from, at) = (*first, part.end);
         }
         let mut gaps = Vec::new();
+        // The range may swallow any number of later ones. Each of them is removed here, so it is
+        // visited once in its life.
         while let Some((next, part)) = self
             .covered
             .range(start..=end)
@@ -217,6 +231,8 @@ impl Space {
             at = end;
         }
         self.covered.insert(from, Part { end: at, owner: () });
+        // Memory that was committed already keeps its first owner: committing it again changes
+        // nothing in Windows.
         for (start, end) in gaps {
             self.owners.insert(start, Part { end, owner });
             added += end - start;
@@ -227,6 +243,8 @@ impl Space {
 
     /// Releases pages. Returns the bytes that were committed.
     fn free(&mut self, start: u64, end: u64) -> u64 {
+        // Owners are cut first and by the same addresses, so that both maps always cover the same
+        // memory.
         cut(&mut self.owners, start, end);
         let freed = cut(&mut self.covered, start, end);
         self.bytes -= freed;
@@ -243,6 +261,7 @@ fn cut<T: Copy>(ranges: &mut Ranges<T>, start: u64, end: u64) -> u64 {
     if let Some((_, part)) = ranges.range_mut(..start).next_back()
         && part.end > start
     {
+        // The part before the addresses stays under its first address, which is the key.
         let old = std::mem::replace(&mut part.end, start);
         taken += old.min(end) - start;
         // The range also continues after the addresses: it becomes two.
@@ -252,6 +271,7 @@ fn cut<T: Copy>(ranges: &mut Ranges<T>, start: u64, end: u64) -> u64 {
         }
     }
     while let Some((next, part)) = ranges.range(start..end).next().map(|(s, part)| (*s, *part)) {
+        // Ranges are disjoint and sorted, so the next one is always the first that remains.
         ranges.remove(&next);
         taken += part.end.min(end) - next;
         if part.end > end {

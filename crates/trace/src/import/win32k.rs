@@ -60,6 +60,7 @@ impl Importer for Win32k {
         let Some(read) = Event::read(event) else {
             return Ok(false);
         };
+        // Once for all kinds: each of them needs the process and thread that logged the event.
         let actor = Actor::of(event, context);
         match read {
             Event::Acquired(read) => Ok(self.locks.acquired(read, event, actor, context)),
@@ -88,6 +89,7 @@ impl Importer for Win32k {
     ) -> Result<(), SinkError> {
         let end = learned.collected.end;
         context.notes.not_followed +=
+            // In this order in every run: it is the order of the rows that are still open.
             self.locks.finish(end, context) + self.objects.finish(end, context);
         self.foci.finish(end, context, sink)
     }
@@ -115,10 +117,14 @@ fn delay(read: Delay, event: &RawEvent<'_>, actor: Actor, context: &mut Context<
     let ts_ns = context.ns(event.timestamp);
     let ns = |ms: u32| i64::from(ms) * MS;
     let duration_ns = ns(read.duration_ms);
+    // The event comes when the delay is over, and says only how long it was.
     let start_ns = ts_ns.saturating_sub(duration_ns);
+    // By the start, as all operations: the event of a long delay may be far after it.
     if !context.range.contains(start_ns) {
         return;
     }
+    // The delay names its window's thread. Without that, the thread that logged it is the one that
+    // was delayed.
     let (process, thread_key) = match read.whose {
         Some((pid, tid)) => {
             let who = context.of_thread(tid, time);

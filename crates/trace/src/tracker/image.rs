@@ -44,12 +44,15 @@ impl ImageInstance {
     /// True if an address is in it.
     #[must_use]
     pub const fn contains(&self, address: u64) -> bool {
+        // Wrapping: an address below the base becomes a huge number, so that one comparison is
+        // enough.
         address.wrapping_sub(self.base) < self.size
     }
 
     /// True if it is mapped at that raw time.
     #[must_use]
     pub fn is_loaded_at(&self, timestamp: i64) -> bool {
+        // Both ends count as loaded, because events of one tick have no order.
         self.load.is_none_or(|load| load <= timestamp)
             && self.unload.is_none_or(|unload| timestamp <= unload)
     }
@@ -92,12 +95,14 @@ impl ImageTracker {
             .get(&place)
             .copied()
             .filter(|_| op != opcode::LOAD);
+        // A rundown repeats images that are known already.
         let key = open.unwrap_or_else(|| self.new_image(op, timestamp, pid, event));
         if op == opcode::UNLOAD {
             self.open.remove(&place);
         } else {
             self.open.insert(place, key);
         }
+        // The first event of a place keeps it: records of the merge step refer to that one.
         self.places
             .entry((timestamp, event.base, pid))
             .or_insert(key);
@@ -112,6 +117,7 @@ impl ImageTracker {
             if op == opcode::UNLOAD {
                 image.unload = Some(timestamp);
             }
+            // Zero means that the event does not have it.
             let keep = |own: &mut u32, new: u32| *own = if *own == 0 { new } else { *own };
             keep(&mut image.time_date_stamp, event.time_date_stamp);
             keep(&mut image.checksum, event.checksum);
@@ -128,6 +134,7 @@ impl ImageTracker {
             path,
             time_date_stamp: 0,
             checksum: 0,
+            // Images of the rundown were loaded at an unknown time.
             load: (op == opcode::LOAD).then_some(timestamp),
             unload: None,
             first_seen: timestamp,
@@ -143,6 +150,7 @@ impl ImageTracker {
     /// counts.
     pub fn add_reason(&mut self, pid: u32, event: NewDll) {
         let at = |base| self.open.get(&(pid, base)).copied();
+        // An image that names itself as its parent has none.
         let parent = at(event.parent_base).filter(|_| event.parent_base != event.base);
         if let Some(image) = at(event.base).and_then(|key| self.images.get_mut(key as usize)) {
             image.reason.get_or_insert((event.reason, parent));
@@ -156,6 +164,7 @@ impl ImageTracker {
         } else {
             &mut self.rsds
         };
+        // The first record of a place; merging a merged trace repeats them.
         map.entry((timestamp, base, pid))
             .or_insert_with(|| Arc::new(pdb));
     }
@@ -168,6 +177,7 @@ impl ImageTracker {
 
     /// Takes a version resource.
     pub fn add_version(&mut self, version: FileVersion) {
+        // The record names no address. Stamp, size and name of the file identify it.
         let key = (
             version.time_date_stamp,
             version.size,
@@ -192,6 +202,8 @@ impl ImageTracker {
                     .entry(*key)
                     .or_insert_with(|| (place.0, Arc::clone(pdb)));
                 // The map has no order; the earliest record wins.
+                // A file that was replaced while it ran has two records, and the first is of the
+                // code that ran.
                 if place.0 < best.0 {
                     *best = (place.0, Arc::clone(pdb));
                 }
@@ -199,6 +211,7 @@ impl ImageTracker {
         };
         earliest(&mut first, &self.rsds);
         earliest(&mut first_il, &self.il_rsds);
+        // In order of the images, so that the same trace gives the same PDBs.
         for (image, key) in self.images.iter_mut().zip(0..) {
             // A precompiled .NET image has a PDB for its native code and one for its IL. Sampled
             // addresses are in the native code, so that PDB is preferred.
@@ -207,6 +220,7 @@ impl ImageTracker {
                 .or_else(|| first_il.remove(&key))
                 .map(|(_, pdb)| pdb);
         }
+        // Joined only now, as records may come before or after the events of their images.
         for (timestamp, header_pid, info) in std::mem::take(&mut self.infos) {
             self.join_info(timestamp, header_pid, &info);
         }
@@ -224,6 +238,7 @@ impl ImageTracker {
         // header decides. If it matches none of them, all of them get the record.
         let own = keys
             .iter()
+            // One process with the base needs no decision.
             .find(|key| keys.len() > 1 && image(key).map(|i| i.pid) == header_pid);
         let targets: Vec<u32> = own.map_or_else(|| keys.clone(), |key| vec![*key]);
         let version_key = (
@@ -236,6 +251,7 @@ impl ImageTracker {
             let Some(image) = self
                 .images
                 .get_mut(key as usize)
+                // The first record counts, as with PDBs.
                 .filter(|i| i.info.is_none())
             else {
                 continue;
@@ -288,6 +304,8 @@ impl ImageIndex {
         };
         index.lists.resize_with(lists, AddressList::default);
         for (image, key) in images.iter().zip(0u32..) {
+            // By the address and not by the process: drivers are logged with the process that
+            // loaded them.
             let list = if is_kernel(image.base, pointer_size) {
                 Some(&mut index.kernel)
             } else {
@@ -295,10 +313,14 @@ impl ImageIndex {
             };
             if let Some(list) = list {
                 list.entries
+                    // Saturating: the size of a damaged event may reach past the end of the address
+                    // space.
                     .push((image.base, key, image.base.saturating_add(image.size)));
             }
         }
         for list in index.lists.iter_mut().chain([&mut index.kernel]) {
+            // By base, so that a binary search finds the last one that starts at or before an
+            // address.
             list.entries.sort_unstable();
             // Entries are sorted by base, and a large image may hold addresses far after the starts
             // of later ones. The largest end so far shows when a search further back is in vain.
@@ -328,6 +350,7 @@ impl ImageIndex {
         };
         let behind = list.entries.partition_point(|(base, ..)| *base <= address);
         let mut best: Option<(u32, &ImageInstance)> = None;
+        // Backwards: of overlapping images the one with the nearest base is the likeliest.
         for (_, key, reach) in list.entries.get(..behind)?.iter().rev() {
             if *reach <= address {
                 break;

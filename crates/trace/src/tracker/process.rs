@@ -135,11 +135,13 @@ impl ProcessTracker {
         }
     }
 
+    // The ID is in use again, so the process before has ended, whether its end was logged or not.
     fn start(&mut self, timestamp: i64, event: &Process) -> u32 {
         if let Some(previous) = self.open.remove(&event.pid)
             && let Some(instance) = self.get_mut(previous)
         {
             // Its end was lost; the ID means the new process from now on.
+            // One tick before, so that both do not contain the time of the start.
             instance.end = timestamp.saturating_sub(1);
         }
         let key = self.new_instance(event.pid, Some(timestamp));
@@ -157,9 +159,11 @@ impl ProcessTracker {
         }
     }
 
+    // Several threads may call for the end of a process, and only the first time matters.
     /// Takes the time at which a process starts to end. Only the first event counts. An event after
     /// the end is ignored.
     pub fn terminate(&mut self, timestamp: i64, pid: u32) {
+        // The instance is made here, so that the time is not lost until the end describes it.
         if !self.by_pid.contains_key(&pid) {
             // It ran before, and is described only after its end.
             let key = self.new_instance(pid, None);
@@ -174,6 +178,7 @@ impl ProcessTracker {
     fn defunct(&mut self, event: &Process) -> u32 {
         // The ID of a dead process may belong to another one by now; only the address of the kernel
         // object distinguishes the two.
+        // Without a kernel address both are zero and count as the same.
         let same = |i: &ProcessInstance| i.pid == event.pid && i.unique_key == event.unique_key;
         let found = self
             .of_pid(event.pid)
@@ -183,7 +188,10 @@ impl ProcessTracker {
         let key = found.unwrap_or_else(|| {
             let key = self.new_instance(event.pid, None);
             if let Some(instance) = self.get_mut(key) {
+                // Such an instance ran before the trace, and its ID may have another owner all the
+                // time.
                 instance.only_defunct = true;
+                // The event repeats the exit code of a process that only handles keep alive.
                 instance.exit_code = Some(event.exit_status);
             }
             key
@@ -204,6 +212,7 @@ impl ProcessTracker {
                 .iter()
                 .filter_map(|s| self.instances.get(*s as usize));
             before
+                // Dead processes do not occupy their ID.
                 .filter(|i| !i.only_defunct)
                 .map(|i| i.end.saturating_add(1))
                 .max()
@@ -223,6 +232,8 @@ impl ProcessTracker {
 
     /// Makes sure that the ID has an instance, since an event mentions it.
     pub fn mention(&mut self, pid: u32) {
+        // Only if nothing else describes it: a mention has no times that could tell instances
+        // apart.
         if !self.by_pid.contains_key(&pid) {
             let key = self.new_instance(pid, None);
             if let Some(instance) = self.get_mut(key) {
@@ -249,10 +260,12 @@ impl ProcessTracker {
         let mut before: Option<(&ProcessInstance, u32)> = None;
         let mut after: Option<(&ProcessInstance, u32)> = None;
         for key in keys {
+            // Considered only if no other instance exists.
             let Some(instance) = self.get(*key).filter(|i| !i.only_defunct) else {
                 continue;
             };
             if instance.begin > timestamp {
+                // The earliest that begins later.
                 let is_first = |(first, _): (&ProcessInstance, u32)| instance.begin < first.begin;
                 after = after
                     .filter(|first| !is_first(*first))
@@ -262,11 +275,13 @@ impl ProcessTracker {
             }
         }
         let has_ended =
+            // Events of a process come a little after its end, as its last thread still runs.
             |(last, _): &(&ProcessInstance, u32)| timestamp > last.end.saturating_add(self.grace);
         let starts_soon = |(next, _): &(&ProcessInstance, u32)| {
             timestamp == i64::MIN || timestamp >= next.begin.saturating_sub(self.grace)
         };
         let found = match (before, after) {
+            // Only dead ones: the first, since any answer is better than none for their handles.
             (None, None) => return keys.first().copied().map(ProcessKey),
             (Some(last), None) => Some(last),
             (Some(last), Some(next)) => Some(last)
@@ -274,6 +289,8 @@ impl ProcessTracker {
                 .or(Some(next).filter(starts_soon)),
             (None, Some(next)) => Some(next).filter(starts_soon),
         };
+        // None: the event lies between two owners of the ID and may belong to one that was not
+        // logged.
         found.map(|(_, key)| ProcessKey(key))
     }
 
@@ -317,6 +334,7 @@ impl ProcessInstance {
         self.parent_pid = self.parent_pid.or(event.parent_pid);
         self.session_id = self.session_id.or(event.session_id);
         self.flags = self.flags.or(event.flags);
+        // Taken first, as the field cannot be moved out of a borrowed value.
         self.sid = self.sid.take().or(event.sid);
         if self.unique_key == 0 {
             self.unique_key = event.unique_key;

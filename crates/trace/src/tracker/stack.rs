@@ -54,6 +54,7 @@ impl StackTree {
     /// The stack with these addresses, innermost first.
     pub fn intern(&mut self, frames: &[u64]) -> StackId {
         if frames.is_empty() {
+            // Node 0, so that no stack is never confused with a stack of one frame.
             return StackId::EMPTY;
         }
         // An empty or frozen tree holds no cache; the first stack allocates it.
@@ -63,6 +64,8 @@ impl StackTree {
         let hash = frames.iter().fold(frames.len() as u64, |hash, address| {
             self.mixer.mix(hash, *address)
         });
+        // The place of a hash is overwritten by the next one: old stacks lose their shortcut, not
+        // their node.
         let place = hash as usize % RECENT;
         if let Some((_, node)) = self.recent.get(place).filter(|(known, _)| *known == hash)
             // Two stacks may have one hash, so the frames are also compared.
@@ -76,6 +79,8 @@ impl StackTree {
             .rev()
             .fold(0, |node, address| self.child(node, *address));
         if let Some(recent) = self.recent.get_mut(place) {
+            // Also after a lookup that found the node, so that a stack which comes again is found
+            // at once.
             *recent = (hash, node);
         }
         StackId(node)
@@ -94,6 +99,7 @@ impl StackTree {
             mixer,
             ..
         } = self;
+        // The key of a node is its content, so that the table holds four bytes for each.
         let of = |node: u32| Some((*parents.get(node as usize)?, *addresses.get(node as usize)?));
         let hash =
             |node: &u32| of(*node).map_or(0, |(parent, address)| mixer.mix(parent.into(), address));
@@ -117,6 +123,7 @@ impl StackTree {
     /// The addresses of a stack, innermost first.
     pub fn frames(&self, stack: StackId) -> impl Iterator<Item = u64> + '_ {
         let mut node = stack.0;
+        // Node 0 ends the walk. Parents always have smaller numbers, so it cannot run in a circle.
         std::iter::from_fn(move || {
             if node == 0 {
                 return None;
@@ -136,6 +143,7 @@ impl StackTree {
     /// Gives up the memory that only [`StackTree::intern`] needs. Stacks that come later are not
     /// recognized as ones that are known.
     pub fn freeze(&mut self) {
+        // The second pass only reads, and the index is a third of the memory.
         (self.children, self.recent) = (HashTable::new(), Vec::new());
         self.parents.shrink_to_fit();
         self.addresses.shrink_to_fit();
@@ -232,6 +240,7 @@ impl StackKeys {
         let tables = match part {
             Some(StackPart::Kernel) => [Some(&mut self.kernel), None],
             Some(StackPart::User) => [Some(&mut self.user), None],
+            // A deletion without frames does not say which half it ends.
             None => [Some(&mut self.kernel), Some(&mut self.user)],
         };
         for table in tables.into_iter().flatten() {

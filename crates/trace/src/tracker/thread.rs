@@ -56,8 +56,10 @@ pub struct ThreadTracker {
 impl ThreadTracker {
     /// Takes a thread event; events of one thread ID must come in order of time.
     pub fn add(&mut self, op: u8, timestamp: i64, pid: u32, tid: u32) {
+        // For lists of threads, which need each pair once with the time it was first seen.
         self.pairs.entry((pid, tid)).or_insert(timestamp);
         let spans = self.spans.entry(tid).or_default();
+        // Only the last span can be open.
         let mut open = spans.last_mut().filter(|span| span.end == i64::MAX);
         if let Some(other) = open.take_if(|span| span.pid != pid) {
             // Its end was lost; the ID means another thread by now.
@@ -65,6 +67,7 @@ impl ThreadTracker {
         }
         let (begin, end) = match (op, open) {
             (opcode::START, open) => {
+                // A second start of an open thread: its end was lost, and this is another one.
                 if let Some(open) = open {
                     open.end = timestamp.saturating_sub(1);
                 }
@@ -96,6 +99,7 @@ impl ThreadTracker {
             ..ThreadInstance::running(tid, pid, timestamp)
         });
         // Starts must ascend, because spans are found by binary search.
+        // Damaged files go back in time.
         let begin = spans.last().map_or(begin, |before| begin.max(before.begin));
         spans.push(Span {
             pid,
@@ -118,20 +122,25 @@ impl ThreadTracker {
         for life in lives {
             let first = life.first;
             let last = life.last;
+            // An event shortly before the start or after the end is of that thread, as processors
+            // stamp in another order.
             let meets = |span: &&mut Span| {
                 let grace = self.grace;
                 span.begin.saturating_sub(grace) <= last && first <= span.end.saturating_add(grace)
             };
             let same = |span: &&mut Span| span.pid == life.pid;
+            // From the back, as lives come in order of time.
             if let Some(span) = spans.iter_mut().filter(meets).rfind(same) {
                 // A stack is logged behind the event that ends its thread.
                 span.end = span.end.max(last);
                 continue;
             }
+            // A thread event names another process for this time, and it holds.
             let denies = |span: &Span| span.seen.0 <= last && first <= span.seen.1;
             if spans.iter().any(denies) {
                 continue;
             }
+            // The span of thread events is only certain where it was seen. The rest gives way.
             for span in spans.iter_mut() {
                 if span.seen.1 < first {
                     span.end = span.end.min(first.saturating_sub(1));
@@ -139,6 +148,7 @@ impl ThreadTracker {
                     span.begin = span.begin.max(last.saturating_add(1));
                 }
             }
+            // Inserted at its place, because spans are searched by their start.
             let at = spans.partition_point(|span| span.begin <= first);
             let key = ThreadKey(self.instances.len() as u32);
             let span = Span {
@@ -166,6 +176,7 @@ impl ThreadTracker {
     /// created it.
     pub fn created(&mut self, tid: u32, creator_tid: Option<u32>) {
         let key = self
+            // The last one: the start was added just before this call.
             .spans
             .get(&tid)
             .and_then(|spans| spans.last())
@@ -187,6 +198,7 @@ impl ThreadTracker {
             return;
         };
         match &mut instance.traits {
+            // A program may give a name at any time, and the last one is what it is called.
             Some(known) if !traits.name.is_empty() => known.name = traits.name,
             Some(_) => {}
             none => *none = Some(Box::new(traits)),
@@ -214,6 +226,7 @@ impl ThreadTracker {
 
     fn span(&self, tid: u32, timestamp: i64) -> Option<&Span> {
         let spans = self.spans.get(&tid)?;
+        // Nearly all IDs have one thread, and then its times do not matter.
         if let [only] = spans.as_slice() {
             return Some(only);
         }
@@ -223,6 +236,7 @@ impl ThreadTracker {
         let span = spans.get(began.saturating_sub(1))?;
         let is_late = timestamp > span.end.saturating_add(self.grace);
         let is_reused = || spans.get(began).is_some_and(|next| next.pid != span.pid);
+        // If the next owner is of the same process, the answer is the same.
         if is_late && is_reused() {
             None
         } else {

@@ -207,10 +207,14 @@ impl Reader<'_> {
             "Descending" => Some(true),
             _ => None,
         };
-        let priority = number(column, "SortPriority").unwrap_or_else(|wrong| {
-            self.warn(column.at, format!("{wrong}: it counts as 0"));
-            None
-        });
+        let priority = match number(column, "SortPriority") {
+            Ok(Some(priority)) => priority,
+            Ok(None) => 0,
+            Err(wrong) => {
+                self.warn(column.at, format!("{wrong}: it counts as 0"));
+                0
+            }
+        };
         let guid = text("Guid").to_owned();
         let name = text("Name").to_owned();
         let has_name = !guid.is_empty() || !name.is_empty();
@@ -228,7 +232,7 @@ impl Reader<'_> {
             // place, since the golden bar counts it.
             is_visible: has_name && is_true(column, "IsVisible", false),
             aggregation: Aggregation::of(text("AggregationMode")),
-            sort: is_descending.map(|is_descending| (priority.unwrap_or_default(), is_descending)),
+            sort: is_descending.map(|is_descending| (priority, is_descending)),
             unit: Unit::of_cell_format(text("CellFormat")),
             option: option(column),
         }

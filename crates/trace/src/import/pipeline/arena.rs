@@ -57,6 +57,7 @@ impl Arena {
         if addresses.is_empty() {
             return RawStack::Empty;
         }
+        // Positions are of four bytes, since millions of rows hold one. A chunk is far smaller.
         let start = self.addresses.len() as u32;
         self.addresses.extend_from_slice(addresses);
         RawStack::Whole {
@@ -80,6 +81,7 @@ impl Arena {
     pub(crate) fn give(&mut self, until: Seq) -> Chunk {
         // A stack is never split, so the last one may extend beyond the end of a chunk.
         let addresses = std::mem::replace(&mut self.addresses, Vec::with_capacity(CHUNK + 1024));
+        // Wraps around after 2³² chunks; only the difference to the first one counts.
         let number = self.number;
         self.number = number.wrapping_add(1);
         self.waiting += addresses.len();
@@ -118,6 +120,7 @@ impl Chunks {
     /// Forgets the chunks that only rows before `row` needed.
     #[inline]
     pub(crate) fn forget_before(&mut self, row: Seq) {
+        // Chunks leave in order, as rows do.
         while self.0.front().is_some_and(|chunk| chunk.until <= row) {
             self.0.pop_front();
         }
@@ -126,6 +129,7 @@ impl Chunks {
     /// The addresses of a part of a chunk, innermost first.
     pub(crate) fn addresses(&self, chunk: u32, start: u32, len: u32) -> &[u64] {
         let first = self.0.front().map_or(0, |chunk| chunk.number);
+        // The difference of numbers is the index, also after the numbers wrapped around.
         let chunk = self.0.get(chunk.wrapping_sub(first) as usize);
         // A stack of a chunk that was dropped has no addresses.
         chunk

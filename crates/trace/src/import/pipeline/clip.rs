@@ -12,14 +12,18 @@ pub(crate) fn clipped(
     run: Option<(i64, i64)>,
     range: Range,
 ) -> Option<ContextSwitch> {
+    // Threads that were off the processors to the end have no run to clip.
     if row.cpu.is_none() {
         return off(row, None, range);
     }
+    // A slice without a known run still has the end that was recorded.
     let begin = run.map(|(begin, _)| begin).or(row.in_ns).or(row.out_ns)?;
     let end = run.map(|(_, end)| end).or(row.out_ns).or(row.in_ns)?;
+    // Its wait and its run are before the range.
     if end < range.start_ns {
         return None;
     }
+    // The thread comes back only after the range, so within it the thread is off.
     if begin > range.end_ns {
         let lengths = lengths(&row, range);
         return off(row, lengths, range);
@@ -36,11 +40,13 @@ pub(crate) fn clipped(
             ..ContextSwitch::default()
         };
     }
+    // Never negative, even if a damaged trace has the switch-out first.
     row.run_ns = run.map(|(begin, end)| range.clip(end).saturating_sub(range.clip(begin)).max(0));
     row.out_ns = row.out_ns.filter(|ns| *ns <= range.end_ns);
     // Without the switch-out the priority is also dropped: it was read at the switch-out.
     row.out_priority = row.out_priority.filter(|_| row.out_ns.is_some());
     (row.wait_ns, row.ready_ns) = lengths(&row, range).unwrap_or((None, None));
+    // The ends of a wait move to the edge of the range, while its length is of the part inside.
     row.last_out_ns = row.last_out_ns.map(|ns| range.clip(ns));
     row.readied_ns = row.readied_ns.map(|ns| range.clip(ns));
     Some(row)
@@ -52,6 +58,7 @@ pub(crate) fn whole(
     run: Option<(i64, i64)>,
     range: Range,
 ) -> Option<ContextSwitch> {
+    // A row is in one range only, so that cuts of neighboring ranges have each row once.
     if !row.in_ns.is_some_and(|ns| range.contains(ns)) {
         return None;
     }
@@ -63,7 +70,9 @@ pub(crate) fn whole(
 /// A thread that was off the processors up to the end of the range. `lengths` are known if it
 /// returned later.
 fn off(mut row: ContextSwitch, lengths: Option<Lengths>, range: Range) -> Option<ContextSwitch> {
+    // A thread that left a processor after the range is not off in it.
     let last_out = row.last_out_ns.filter(|ns| *ns <= range.end_ns)?;
+    // It was made ready after the range: within it, it still waited.
     if row.readied_ns.is_some_and(|ns| ns > range.end_ns) {
         (
             row.readied_ns,

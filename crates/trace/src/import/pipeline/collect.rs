@@ -152,6 +152,8 @@ impl Ahead {
     /// Takes an event. Returns whether its place in time matters.
     #[inline]
     fn event(&mut self, event: &RawEvent<'_>, clock: &Clock) -> bool {
+        // Counted on the thread that loads buffers, in any order: the other thread has enough to do
+        // with what needs an order.
         self.counts.add(event);
         // Records are at multiples of eight bytes.
         self.event_bytes += event.record.len().next_multiple_of(8) as u64;
@@ -160,6 +162,7 @@ impl Ahead {
         match hook {
             None => {
                 self.pids.extend(event.process_id());
+                // Sockets and windows name processes of which there may be no other event.
                 self.pids.extend(tcpip::owner(event));
                 if let Some(window_event) = win32k::Event::read(event) {
                     self.pids
@@ -168,8 +171,12 @@ impl Ahead {
                 self.runtime_stacks |= clr::is_stack(event);
             }
             Some(hook) => match hook.group {
+                // Delays of stacks are measured for the second pass, which holds back rows by the
+                // longest of them.
                 group::STACK => self.stack(hook, event),
                 group::DISK => self.disk_queues.observe(hook, event, clock),
+                // Known before the second pass, which needs a different sum of CPU time if
+                // interrupts were recorded.
                 group::PERFINFO => self.has_interrupts |= dpc::name(hook.opcode).is_some(),
                 group::OBJECT => {
                     self.object_types.observe(hook, event);
@@ -188,6 +195,7 @@ impl Ahead {
         // interruption is noticed in any trace.
         let pulse = self.counts.total().is_multiple_of(PULSE);
         if pulse {
+            // Relaxed is enough: the number is shown as progress and nothing else depends on it.
             self.seen.store(self.counts.total(), Ordering::Relaxed);
         }
         // Any event of a provider may describe other events, and descriptions apply in order of
@@ -201,10 +209,29 @@ impl Ahead {
         if matches!(hook.opcode, STACK | REFERENCE_KERNEL | REFERENCE_USER)
             && let Some(owner) = Owner::parse(event.payload())
         {
+            // The largest difference counts. A negative one, of a stack before its event, is no
+            // delay.
             self.patience = self
                 .patience
                 .max(event.timestamp.saturating_sub(owner.timestamp));
         }
+    }
+
+    /// Returns how long rows wait for their stacks, in raw ticks.
+    fn patience_of_rows(&self, frequency: i64) -> i64 {
+        let runtime = if self.runtime_stacks {
+            // Such stacks are of the same thread and come at once, so a small fraction of a second
+            // is more than enough.
+            frequency / RUNTIME_STACKS
+        } else {
+            0
+        };
+        let limit = MAX_PATIENCE_S.saturating_mul(frequency);
+        // Rows wait as long as the latest stack of this trace needs, and no longer: every waiting
+        // row takes memory. The limit prevents a single wrong time stamp from delaying the whole
+        // trace.
+        // Never below zero: without any stack rows need not wait at all.
+        self.patience.max(runtime).clamp(0, limit)
     }
 }
 
@@ -220,6 +247,8 @@ struct Collector {
 
 impl Collector {
     fn event(&mut self, event: &RawEvent<'_>) {
+        // Events without a hook are those of providers. Each may describe others, so all of them
+        // are looked at.
         let Some(hook) = Hook::of(event) else {
             self.first.observe_other(event);
             self.cores.observe(None, event);
@@ -247,15 +276,27 @@ impl Collector {
 
     fn interval(&mut self, hook: Hook, event: &RawEvent<'_>) {
         let Some(interval) = Interval::parse(event.payload()).filter(|i| i.source == 0) else {
+            // Source 0 is the timer of samples. Other sources are the counters of processors.
             return;
         };
         match hook.opcode {
             sample::opcode::INTERVAL_START => _ = self.first_interval.get_or_insert(interval.new),
+            // The old value of the first change was in force since the start.
             sample::opcode::INTERVAL_SET => {
                 self.changed_from = self.changed_from.or(interval.old);
             }
             _ => self.end_interval = Some(interval.new),
         }
+    }
+
+    /// Returns the interval of the samples at the start, in units of 100 ns.
+    fn sample_interval(&self) -> Option<u32> {
+        // The list at the start contains it directly. Without a list, the first change contains the
+        // interval that it replaced. Without any change, the interval at the end was in force all
+        // the time.
+        self.first_interval
+            .or(self.changed_from)
+            .or(self.end_interval)
     }
 }
 
@@ -274,10 +315,12 @@ pub(crate) fn collect(
         end_interval: None,
         changed_from: None,
     };
+    // Progress goes by time and not by bytes, since buffers of several files are read side by side.
     let start = session.clock().t0;
     let length = session
         .ends()
         .0
+        // At least one tick, since the length is a divisor.
         .map_or(1.0, |end| end.saturating_sub(start).max(1) as f64);
     let mut ticker = Ticker {
         progress,
@@ -294,6 +337,7 @@ pub(crate) fn collect(
         c.event(event);
         visited += 1;
         if !visited.is_multiple_of(PULSE) {
+            // Asking for every event would cost more than the work for it.
             return ControlFlow::Continue(());
         }
         let flow = ticker.reach(seen.load(Ordering::Relaxed), event.timestamp);
@@ -304,6 +348,8 @@ pub(crate) fn collect(
     if interrupted {
         return Err(ImportError::Interrupted);
     }
+    let patience = ahead.patience_of_rows(session.clock().frequency);
+    let sample_interval = c.sample_interval();
     let FirstPass {
         facts,
         mut builder,
@@ -321,13 +367,16 @@ pub(crate) fn collect(
         mut disk_queues,
         ..
     } = ahead;
+    // Requests were collected in any order, and depths need them in that of time.
     disk_queues.sort();
+    // Mentions come from the loading thread. They have to be there before instances are numbered.
     builder.mentioned_elsewhere(mentions);
     let mut methods = dotnet.finish_methods();
     let dropped_maps = dotnet.dropped_maps();
     let mut runtime_modules = dotnet.finish_modules();
     scripts.give(&mut methods, &mut runtime_modules);
     decoder.finish_observing();
+    // The pointer size is known only after all headers were read.
     let mut directory = builder.finish(session.pointer_size(), session.clock().frequency);
     directory.find_gaps(session, &pass.damage);
     let mut pids: Vec<u32> = ahead.pids.into_iter().collect();
@@ -338,12 +387,6 @@ pub(crate) fn collect(
     pids.into_iter()
         .for_each(|pid| directory.processes.mention(pid));
     let assemblies = Assemblies::new(&directory, &methods, &runtime_modules, session.clock());
-    let limit = MAX_PATIENCE_S.saturating_mul(session.clock().frequency);
-    let runtime = if ahead.runtime_stacks {
-        session.clock().frequency / RUNTIME_STACKS
-    } else {
-        0
-    };
     let collected = Collected {
         processors: Processors::of(session, &config, &counts),
         is_of_sequence: session
@@ -356,19 +399,14 @@ pub(crate) fn collect(
         dropped_maps,
         assemblies,
         has_interrupts: ahead.has_interrupts,
+        // Asked once here, and not for each file event of the second pass.
         has_mini_filters: counts
             .identities()
             .any(|(identity, _)| MINI_FILTERS.includes(&identity)),
         end: end_of(session, &counts),
         last: counts.times().map(|(_, last)| last),
-        // Rows wait as long as the latest stack of this trace needs, and no longer: every waiting
-        // row takes memory. The limit prevents a single wrong time stamp from delaying the whole
-        // trace.
-        patience: ahead.patience.max(runtime).clamp(0, limit),
-        // The list at the start contains it directly. Without a list, the first change contains the
-        // interval that it replaced. Without any change, the interval at the end was in force all
-        // the time.
-        sample_interval: c.first_interval.or(c.changed_from).or(c.end_interval),
+        patience,
+        sample_interval,
         kernel_network: ahead.kernel_network,
         events: counts.total(),
         event_bytes: ahead.event_bytes,

@@ -94,6 +94,7 @@ impl<'d> Context<'d> {
                 .copied()
                 .filter(|_| is_first())
         };
+        // The schedule is right once it has seen a switch; before, only the first switch-out tells.
         self.schedule.running_on(cpu).or_else(before)
     }
 
@@ -105,6 +106,7 @@ impl<'d> Context<'d> {
 
     /// True if a process ended in the extracted part of the trace, up to a raw time.
     pub(crate) fn has_ended(&self, process: Option<ProcessKey>, until: i64) -> bool {
+        // Processes that ended outside the range still live at its end.
         let instance = process.and_then(|process| self.directory.processes.instance(process));
         let stop = instance.and_then(|instance| instance.stop);
         stop.is_some_and(|stop| stop <= until && self.range.contains(self.ns(stop)))
@@ -165,6 +167,7 @@ impl<'d> Context<'d> {
         row: Pending,
     ) -> Seq {
         let mut entry = Entry::new(time, None, process, row);
+        // A stack in the event may begin in user mode: providers of user mode have no kernel half.
         entry.user = self.line.arena.keep(addresses);
         self.put(entry)
     }
@@ -173,6 +176,8 @@ impl<'d> Context<'d> {
         // Rows are written on another thread, where their importer is unknown, so the declaration
         // is checked here.
         if cfg!(debug_assertions)
+            // Importers may only write tables that they declare. Extracts would otherwise lack
+            // tables at random.
             && let Pending::Row(row) = &entry.row
         {
             self.tables.check(row.table());
@@ -200,6 +205,7 @@ impl<'d> Context<'d> {
 
     /// Takes the addresses of a stack. `cpu` is the processor on which the kernel logged it.
     pub(crate) fn attach_whole(&mut self, of: Owner, addresses: &[u64], cpu: Option<u16>) {
+        // The first address is the innermost one.
         let kernel = |address: &u64| is_kernel_address(*address, self.directory.pointer_size());
         // A whole stack is in one event. If it starts in the kernel, the user part may follow in an
         // event of its own, so it counts as the kernel half.
@@ -227,9 +233,11 @@ impl<'d> Context<'d> {
     #[inline]
     pub(crate) fn advance(&mut self, time: i64) -> Result<(), SinkError> {
         self.line.advance(time);
+        // In order of arrival, as the tables are sorted by it.
         while let Some((seq, entry)) = self.line.pop() {
             self.outbox.leave(seq, entry, &mut self.line)?;
         }
+        // A full chunk is sent even if no row needs it yet: the next one starts empty.
         if self.line.arena.is_chunk_full() {
             self.outbox.give_chunk(&mut self.line)
         } else {
@@ -242,6 +250,7 @@ impl<'d> Context<'d> {
         while let Some((seq, entry)) = self.line.pop_any() {
             self.outbox.leave(seq, entry, &mut self.line)?;
         }
+        // The last message may be a small one.
         self.outbox.flush(&mut self.line)
     }
 
@@ -265,6 +274,8 @@ impl<'d> Context<'d> {
 }
 
 fn forget(line: &mut Line<Pending>, outbox: &mut Outbox, seq: Seq) {
+    // As long as the start waits, it is marked. After that the other thread has its stack and is
+    // told.
     match line.row_mut(seq) {
         Some(row) => *row = Pending::Forgotten,
         None => outbox.forget(seq),

@@ -93,13 +93,17 @@ impl<'d> Identity<'d> {
         };
         let instance = self.directory.threads.instances().get(thread.0 as usize);
         let start = instance.and_then(|thread| thread.start);
+        // A thread that started while events were missing may have run unseen, so its first
+        // switch-in proves nothing.
         if let Some(start) = start.filter(|start| *start >= known_since && *start <= switch_in) {
+            // A ready event from before the start is one of an earlier thread with this ID.
             let readied = readied.filter(|readied| *readied >= start);
             let first = FirstRun {
                 readied,
                 switch_in,
                 known_since,
             };
+            // The first one counts; a later one can only come from a damaged order of events.
             self.first_runs.entry(thread.0 as i32).or_insert(first);
         }
     }
@@ -117,6 +121,7 @@ impl<'d> Identity<'d> {
     }
 
     /// The thread that had an ID at a raw time, with its process.
+    // Asked for nearly every row, so that both lookups are made at once.
     #[inline]
     pub(crate) fn of_thread(&mut self, tid: u32, time: i64) -> Who {
         Who {
@@ -131,6 +136,8 @@ impl<'d> Identity<'d> {
         }
         // Threads without events get the keys after the described ones. Without events, reuse of
         // the ID cannot be detected, so each ID has one key.
+        // The keys of described threads are known before the second pass starts, so that these can
+        // follow them without a hole.
         let next = self.directory.threads.instances().len() + self.unseen.len();
         *self.unseen.entry(tid).or_insert(next as i32)
     }
@@ -151,6 +158,7 @@ impl<'d> Identity<'d> {
 
     /// The rows of `process`.
     pub(crate) fn processes(&mut self) -> Vec<Process> {
+        // Computed once for all processes: a search for each would be a square of their number.
         let first_threads = self.first_threads();
         let instances = self.directory.processes.instances();
         let rows = instances.iter().zip(0..).zip(first_threads);
@@ -164,6 +172,7 @@ impl<'d> Identity<'d> {
         let mut first: Vec<Option<(i64, i32)>> = vec![None; processes.len()];
         for (thread, key) in self.directory.threads.instances().iter().zip(0..) {
             let Some(start) = thread.start else { continue };
+            // By the time of the start, since the process ID may have had another owner before.
             let Some(process) = self.directory.process_at(thread.pid, start) else {
                 continue;
             };
@@ -192,6 +201,7 @@ impl<'d> Identity<'d> {
         call_ns: Option<i64>,
         first: Option<i32>,
     ) -> Option<i64> {
+        // A process without a start was there before, and its start cost nothing in this trace.
         let start = start?;
         let first = self.first_runs.get(&first?)?;
         // Events may be missing before `known_since`, and the first switch-in may be among them.
@@ -199,6 +209,8 @@ impl<'d> Identity<'d> {
         Some(
             self.clock
                 .nanoseconds(first.switch_in)
+                // The call of the creator is entered before the start is logged, so it is the
+                // better beginning. Without system calls there is only the start.
                 .saturating_sub(call_ns.unwrap_or(start_ns)),
         )
     }
@@ -214,7 +226,9 @@ impl<'d> Identity<'d> {
         p: &ProcessInstance,
         first_thread: Option<i32>,
     ) -> Process {
+        // Empty texts mean that no event had them; a column has null for that.
         let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        // The idle process has no image and therefore no name. Tools of Windows call it this way.
         let name = if p.pid == 0 && p.name.is_empty() {
             "Idle"
         } else {
@@ -232,6 +246,8 @@ impl<'d> Identity<'d> {
                     .processes
                     .instance(*parent)
                     .and_then(|parent| parent.start);
+                // A process is not its own parent: its ID may be that of its parent, which ended
+                // before.
                 parent.0 as i32 != process_key && began.is_none_or(|began| began <= born)
             });
         let create_call_ns = self
@@ -278,6 +294,8 @@ impl<'d> Identity<'d> {
             }
         };
         let mut rows: Vec<DescribedThread> = known.map(described).collect();
+        // Threads without events belong to no process that is known, but their rows were given
+        // keys.
         let mut unseen: Vec<(i32, u32)> =
             self.unseen.iter().map(|(tid, key)| (*key, *tid)).collect();
         // The hash map has no order; keys were given in the order of rows.
@@ -315,6 +333,7 @@ impl<'d> Identity<'d> {
         let process = self.directory.process_at(thread.pid, thread.first_seen);
         // The address is looked up at the start first, because modules can be unloaded later.
         let times = [thread.first_seen, thread.stop.unwrap_or(end)];
+        // In the kernel there is no process to look into; its modules are found from every process.
         let is_known = |time: &i64| self.directory.image_at(process, address, *time).is_some();
         let time = times.into_iter().find(is_known)?;
         Some(Begin {
@@ -330,6 +349,7 @@ impl<'d> Identity<'d> {
         Thread {
             thread_key,
             tid: t.tid as i32,
+            // By the first event, as the start may be unknown.
             process_key: key(self.directory.process_at(t.pid, t.first_seen)),
             creator_thread_key: self.creator(t.creator_tid, t.start),
             start_ns: self.ns(t.start),
@@ -354,8 +374,10 @@ impl<'d> Identity<'d> {
     }
 
     fn module(&self, module_id: i32, image: &ImageInstance) -> Module {
+        // Paths of events begin with the device. Users know drive letters.
         let path = self.directory.paths.dos_path(&image.path);
         // Process 0 means the kernel and its drivers, which are mapped into all processes.
+        // Images of process 0 are those of the kernel, not of the idle process.
         let owner = if image.pid == 0 {
             None
         } else {
@@ -388,6 +410,7 @@ impl<'d> Identity<'d> {
                 .and_then(|(_, parent)| parent)
                 .map(u32::cast_signed),
             // Known when symbols are read.
+            // The count comes from the symbol file, which is read much later.
             function_count: None,
         }
     }
@@ -398,6 +421,7 @@ impl<'d> Identity<'d> {
         tracker: &MethodTracker,
         assemblies: &Assemblies,
     ) -> impl Iterator<Item = Method> {
+        // Numbers have to be the same as those that frames got in the second pass.
         let ids = first_methods(tracker);
         let mut rows = Vec::new();
         for (pid, methods) in tracker.processes() {
@@ -405,6 +429,7 @@ impl<'d> Identity<'d> {
                 continue;
             };
             for (method, id) in methods.iter().zip(*first..) {
+                // A method without a time was compiled before the trace.
                 let time = Some(method.begin).filter(|t| *t != i64::MIN);
                 let process = self.directory.process_at(pid, time.unwrap_or(i64::MIN));
                 let module =
@@ -425,6 +450,7 @@ impl<'d> Identity<'d> {
                 });
             }
         }
+        // Processes come in any order here, and rows have to be in that of their keys.
         rows.sort_unstable_by_key(|row| row.method_id);
         rows.into_iter()
     }

@@ -184,6 +184,8 @@ impl<T: Texts> Line<T> {
     }
 
     fn entry(&mut self, seq: Seq) -> Option<&mut Entry<T>> {
+        // Entries leave only at the front, so a number minus the first number is an index, and no
+        // map is needed.
         let index = usize::try_from(seq.checked_sub(self.first)?).ok()?;
         self.entries.get_mut(index)
     }
@@ -191,9 +193,12 @@ impl<T: Texts> Line<T> {
     /// Adds an entry at the end and returns its number.
     pub(crate) fn push(&mut self, mut entry: Entry<T>) -> Seq {
         let seq = self.next();
+        // An entry without an owner has its stack already, or never gets one.
         if let Some(whose) = entry.whose {
             let key = (entry.time, whose);
             self.of_processes += usize::from(matches!(whose, StackSource::Process(_)));
+            // Stacks come before their events only where buffers of two processors were written at
+            // one moment. Nearly always there are none.
             if !self.early.is_empty() {
                 for (half, stack) in self.early.take(&key) {
                     let slot = entry.slot(half);
@@ -209,6 +214,8 @@ impl<T: Texts> Line<T> {
             }
             self.join(key, seq);
         }
+        // Switches are found by processor as well, since the thread in the stack of a switch may be
+        // the one that left.
         if let Some(cpu) = entry.switched_on {
             // With two switches in one tick, the owner of a stack is unknown, and no stack is
             // better than a wrong one.
@@ -217,6 +224,8 @@ impl<T: Texts> Line<T> {
                 .and_modify(|seq| *seq = NO_SEQ)
                 .or_insert(seq);
         }
+        // Counted when an entry joins and with the same number when it leaves: the texts must not
+        // change in between.
         self.text_bytes += entry.row.text_bytes();
         self.entries.push_back(entry);
         seq
@@ -234,6 +243,7 @@ impl<T: Texts> Line<T> {
                 return;
             }
             Slot::Occupied(mut chain) => {
+                // All entries so far had their half. The new one is the first that lacks it.
                 let chain = chain.get_mut();
                 for lacking in chain
                     .lacking
@@ -257,6 +267,8 @@ impl<T: Texts> Line<T> {
         let thread = StackSource::Thread(tid);
         let process = StackSource::Process(pid);
         let waits = |whose| self.waiting.contains_key(&(time, whose));
+        // A process is asked only if the thread has no event: a stack that names a thread is meant
+        // for that thread.
         if self.of_processes > 0 && !waits(thread) && waits(process) {
             process
         } else {
@@ -274,6 +286,8 @@ impl<T: Texts> Line<T> {
         stack: GivenStack<'_>,
         cpu: Option<u16>,
     ) {
+        // An empty stack proves nothing. If it were attached, a later one with frames would find
+        // its place taken.
         if stack.is_empty() {
             return;
         }
@@ -287,6 +301,7 @@ impl<T: Texts> Line<T> {
             ..
         } = self;
         let Some(chain) = waiting.get_mut(&key) else {
+            // No event of this thread at this time is waiting. Only a switch can still be meant.
             self.attach_to_switch(key, half, stack, cpu);
             return;
         };
@@ -299,6 +314,8 @@ impl<T: Texts> Line<T> {
             *lacking = entry.next;
             let slot = entry.slot(half);
             if *slot == RawStack::Empty {
+                // The half is taken. Several events of one thread have this time, and their stacks
+                // come in their order.
                 *slot = stack.keep(arena);
                 attached.switches_by_thread += u64::from(entry.switched_on.is_some());
                 return;
@@ -340,6 +357,7 @@ impl<T: Texts> Line<T> {
     }
 
     /// The data of an entry, while it waits.
+    // Null once the entry has left: its row is on the other thread.
     pub(crate) fn row_mut(&mut self, seq: Seq) -> Option<&mut T> {
         self.entry(seq).map(|entry| &mut entry.row)
     }
@@ -348,6 +366,8 @@ impl<T: Texts> Line<T> {
     /// enough.
     #[inline]
     pub(crate) fn advance(&mut self, time: i64) {
+        // Time never goes back here, whatever damaged files say. Otherwise entries would wait for a
+        // second time.
         if time > self.now {
             self.now = time;
             self.attached.unattached += self.early.forget_before(time) as u64;
@@ -359,9 +379,12 @@ impl<T: Texts> Line<T> {
     pub(crate) fn pop(&mut self) -> Option<(Seq, Entry<T>)> {
         let first = self.entries.front()?;
         let time = first.time;
+        // The longest delay was measured in the first pass. After it no stack can come.
         if self.now.saturating_sub(time) > self.patience {
             return self.pop_any();
         }
+        // Three bounds: entries, their texts, and the addresses of stacks. Any of them can be
+        // exhausted alone.
         let is_full = self.entries.len() > MAX_ENTRIES || self.text_bytes > MAX_TEXT;
         if !is_full && !self.arena.is_full(self.first) {
             return None;
@@ -390,6 +413,8 @@ impl<T: Texts> Line<T> {
                 chain.remove();
             }
         }
+        // The switch may be one of several with this time; the others can no longer be told apart
+        // either.
         if let Some(cpu) = entry.switched_on {
             self.switches.remove(&(entry.time, cpu));
         }

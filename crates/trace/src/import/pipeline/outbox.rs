@@ -77,6 +77,7 @@ impl Outbox {
     /// Both ends of the way.
     pub(crate) fn new() -> (Self, Batches, Receiver<Message>) {
         let (sender, receiver) = sync_channel(MESSAGES);
+        // Both senders share one channel, so that batches and rows keep their order.
         let batches = Batches(sender.clone());
         (
             Self {
@@ -98,18 +99,21 @@ impl Outbox {
         entry: Entry<Pending>,
         line: &mut Line<Pending>,
     ) -> Result<(), SinkError> {
+        // Nobody will ask for its stack.
         if matches!(entry.row, Pending::Forgotten) {
             return Ok(());
         }
         self.needs_chunk |= line.arena.holds(entry.kernel) || line.arena.holds(entry.user);
         self.text_bytes += entry.row.text_bytes();
         self.rows.push(Left::Row(seq, entry));
+        // By texts as well: a thousand command lines may be megabytes.
         let is_full = self.rows.len() >= ROWS || self.text_bytes >= TEXT;
         if is_full { self.flush(line) } else { Ok(()) }
     }
 
     /// Drops the stack kept for start event `seq`; no later row refers to it.
     pub(crate) fn forget(&mut self, seq: Seq) {
+        // Sent with the rows and in their order. A message of its own would cost a lock for each.
         self.rows.push(Left::Forget(seq));
     }
 
@@ -135,6 +139,7 @@ impl Outbox {
             self.give_chunk(line)?;
         }
         self.text_bytes = 0;
+        // A new vector of full size: growing it again for each message would copy rows.
         let rows = std::mem::replace(&mut self.rows, Vec::with_capacity(ROWS));
         Ok(self.sender.send(Message::Left(rows)).map_err(|_| Gone)?)
     }
@@ -142,6 +147,7 @@ impl Outbox {
     /// Sends the chunk that is filled.
     pub(crate) fn give_chunk(&mut self, line: &mut Line<Pending>) -> Result<(), SinkError> {
         self.needs_chunk = false;
+        // Rows up to this one may point into the chunk.
         let next = line.next();
         Ok(self
             .sender

@@ -43,6 +43,8 @@ struct OfProvider {
 )]
 pub(crate) const fn have_one_taker(mut importers: &[&Declaration]) -> bool {
     let mut is_taken = [false; KINDS];
+    // A constant function, so that two importers of one event are an error of the compiler and not
+    // of a test.
     while let [importer, others @ ..] = importers {
         let mut takes = importer.takes;
         while let [events, more @ ..] = takes {
@@ -79,6 +81,7 @@ impl Routes {
         // and routes of single IDs start as copies of them.
         for is_whole in [true, false] {
             for (of, importer) in importers.iter().enumerate() {
+                // A claim without IDs is one to the whole provider.
                 let of_round =
                     |events: &&Events| matches!(events, Events::Provider(_, [])) == is_whole;
                 importer
@@ -109,6 +112,7 @@ impl Routes {
             }
             Events::Provider(guid, ids) => {
                 let OfProvider { by_id, others } = self.providers.entry(guid).or_default();
+                // A copy of the route for all IDs: who hears the whole provider also hears this ID.
                 for id in ids {
                     change(by_id.entry(*id).or_insert_with(|| others.clone()), of);
                 }
@@ -130,6 +134,7 @@ impl Routes {
             return;
         };
         change(&mut route, of);
+        // Equal routes are shared, so that their number stays small and fits a byte.
         let known = self.routes.iter().position(|known| *known == route);
         let at = known.unwrap_or(self.routes.len());
         if known.is_none() {
@@ -143,6 +148,7 @@ impl Routes {
     #[inline]
     pub(crate) fn of_kernel(&self, hook: Hook) -> Option<&Route> {
         let number = *self.kernel.get(kind(hook.group, hook.opcode))?;
+        // Number 0 leads nowhere, and most kinds have it.
         self.routes.get(usize::from(number)).filter(|_| number != 0)
     }
 
@@ -152,6 +158,7 @@ impl Routes {
         if event.kind.is_classic() {
             return self.classes.get(&event.provider());
         }
+        // Messages of WPP have no provider that an importer could claim.
         if !event.kind.is_manifest() {
             return None;
         }

@@ -46,17 +46,23 @@ impl<'d> Rows<'d> {
         messages: Receiver<Message>,
         sink: &mut dyn Sink,
     ) -> Result<u64, SinkError> {
+        // The loop ends when both senders are gone, after a failure as well.
         for message in messages {
             match message {
                 Message::Chunk(chunk) => self.stacks.add(chunk),
                 Message::Left(rows) => {
+                    // In the order of arrival, since starts have to come before the rows that take
+                    // their stacks.
                     for left in rows {
                         self.left(left, sink)?;
                     }
+                    // After each message: stacks must not be written long before the rows that name
+                    // them.
                     self.stacks.flush(sink)?;
                 }
                 Message::Batch(table, rows) => sink.write(table, rows)?,
                 Message::End => {
+                    // Branches are sums and are written last.
                     self.write_branches(sink)?;
                     self.tables.flush(sink)?;
                     self.stacks.finish(sink)?;
@@ -71,6 +77,7 @@ impl<'d> Rows<'d> {
         match left {
             Left::Row(seq, entry) => self.row(seq, entry, sink),
             Left::Forget(seq) => {
+                // Otherwise the map would grow with every start whose end was lost.
                 self.starts.remove(&seq);
                 Ok(())
             }
@@ -79,6 +86,7 @@ impl<'d> Rows<'d> {
     }
 
     fn branches(&mut self, of: &Branches, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        // Looked up at the time of the record, as code may be unloaded later.
         let place = Viewpoint {
             process: of.process,
             time: of.time,
@@ -96,6 +104,7 @@ impl<'d> Rows<'d> {
         if self.branches.len() < MAX_BRANCHES {
             Ok(())
         } else {
+            // Written early and not dropped: two rows of one branch add up to the same sum.
             self.write_branches(sink)
         }
     }
@@ -130,6 +139,7 @@ impl<'d> Rows<'d> {
             tables,
             ..
         } = self;
+        // Chunks before this row are no longer needed.
         stacks.advance(seq);
         let place = Viewpoint {
             process: entry.process,
@@ -145,6 +155,7 @@ impl<'d> Rows<'d> {
         match entry.row {
             Pending::Row(row) => return row.leave(&mut found, tables, sink),
             Pending::Start => {
+                // Only starts with a stack are kept.
                 if let Some(stack) = found.own() {
                     found.starts.insert(seq, stack);
                 }

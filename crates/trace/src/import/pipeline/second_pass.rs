@@ -46,15 +46,16 @@ pub(crate) fn run(
     sink: &mut (dyn Sink + Send),
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Imported, ImportError> {
-    let duration_ns = session.clock().nanoseconds(collected.end);
-    let range = options.range.within(collected.directory.cut);
-    if range.start_ns > duration_ns || options.range.end_ns < 0 || range.start_ns > range.end_ns {
-        return Err(ImportError::EmptyRange {
-            duration_s: duration_ns as f64 / 1e9,
-        });
-    }
+    // Refused before anything is read: an extract without a row would look like a trace without
+    // events.
+    let range = range_in(session, collected, options.range)?;
+    // The tree of keyed stacks is only read from here on. Its index is as large as the tree and is
+    // freed.
     collected.directory.stacks.freeze();
+    // Taken out, since importers change the decoder while everything else of the first pass is only
+    // read.
     let mut decoder = std::mem::take(&mut collected.decoder);
+    // Descriptions of other traces come last: what the trace says about itself holds.
     decoder.give(Arc::clone(&options.descriptions));
     let c = &*collected;
     let ids = first_methods(&c.methods);
@@ -65,6 +66,7 @@ pub(crate) fn run(
         &c.directory.stacks,
     );
     let (outbox, batches, messages) = Outbox::new();
+    // A scope, since both threads borrow the results of the first pass, which may be gigabytes.
     let (read, made) = std::thread::scope(|scope| {
         let maker = std::thread::Builder::new().name("rows".to_owned());
         let maker = maker.spawn_scoped(scope, || Rows::new(stacks).run(messages, sink));
@@ -88,8 +90,10 @@ pub(crate) fn run(
         };
         let importers = Importers::new(declarations, learned, context);
         let read = read(learned, importers, batches, progress);
+        // Joined even after an error of reading: the sink must not be used by two threads.
         let made = maker
             .join()
+            // A panic of the other thread is one of this import, with its message.
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Ok::<_, ImportError>((read, made))
     })?;
@@ -98,10 +102,38 @@ pub(crate) fn run(
     let not_listed = made.map_err(ImportError::Sink)?;
     let (pass, inputs, diagnostics) = read?;
     let mut damage = session.damage().clone();
+    // The first pass saw damage in headers, this one damage in buffers.
     damage.merge(&pass.damage);
     let mut health = crate::health::of(session, &damage, c.last);
     health.extend(diagnostics);
     health.extend(notes::not_listed(not_listed));
+    Ok(Imported {
+        trace: trace_row(session, c, &pass, range),
+        diagnostics: health,
+        recorded,
+        inputs,
+        pass,
+    })
+}
+
+/// Returns the part of a trace that is imported.
+///
+/// # Errors
+/// It has no time in common with the trace.
+fn range_in(session: &Session, collected: &Collected, wanted: Range) -> Result<Range, ImportError> {
+    let duration_ns = session.clock().nanoseconds(collected.end);
+    // A cut trace has a part of its own, in which the range has to be.
+    let range = wanted.within(collected.directory.cut);
+    if range.start_ns > duration_ns || wanted.end_ns < 0 || range.start_ns > range.end_ns {
+        return Err(ImportError::EmptyRange {
+            duration_s: duration_ns as f64 / 1e9,
+        });
+    }
+    Ok(range)
+}
+
+/// Returns the row of the table `trace`.
+fn trace_row(session: &Session, c: &Collected, pass: &Pass, range: Range) -> Trace {
     let mut trace = machine::trace(session, &c.config, c.processors, c.end);
     if let Some((first, last)) = c.directory.kernel_times {
         trace.kernel_start_ns = Some(session.clock().nanoseconds(first));
@@ -111,17 +143,12 @@ pub(crate) fn run(
     trace.last_event_ns = c.last.map(|last| session.clock().nanoseconds(last));
     trace.decompressed_bytes = c.event_bytes as i64;
     trace.sample_interval_ns = c.sample_interval.map(|interval| i64::from(interval) * 100);
+    // Without a range both columns are null, which tells a whole trace from a part.
     if range != Range::ALL {
         trace.range_start_ns = Some(range.clip(0));
         trace.range_end_ns = Some(range.clip(trace.duration_ns));
     }
-    Ok(Imported {
-        trace,
-        diagnostics: health,
-        recorded,
-        inputs,
-        pass,
-    })
+    trace
 }
 
 /// Passes all events to the importers.
@@ -146,6 +173,7 @@ fn read(
     let mut stopped: Option<ImportError> = None;
     let pass = session.for_each(Order::Time, |event| {
         if let Err(e) = all.event(event, &mut batches) {
+            // The error is kept here, since the callback can only stop the pass.
             stopped = Some(ImportError::Sink(e));
             return ControlFlow::Break(());
         }
@@ -161,6 +189,8 @@ fn read(
     let (inputs, diagnostics) = all
         .finish(learned, &mut batches)
         .map_err(ImportError::Sink)?;
+    // Marks that everything was sent. Without it the other thread takes the end of the channel for
+    // a failure.
     batches.end().map_err(ImportError::Sink)?;
     Ok((pass, inputs, diagnostics))
 }
@@ -192,6 +222,8 @@ impl<'a> Importers<'a> {
 
     #[inline]
     fn event(&mut self, event: &RawEvent<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        // Rows that have waited long enough leave before the event is looked at, so that the line
+        // is as short as possible.
         self.context.advance(event.timestamp)?;
         let hook = Hook::of(event);
         let Self {
@@ -200,6 +232,7 @@ impl<'a> Importers<'a> {
             context,
             counter,
         } = self;
+        // Counted before it is taken: the importer may return early.
         counter.event(hook, event, context, sink)?;
         let route = match hook {
             Some(hook) => routes.of_kernel(hook),
@@ -220,6 +253,7 @@ impl<'a> Importers<'a> {
                 return Ok(());
             }
         }
+        // An event that its importer does not show completely also gets a generic row.
         // The last importer gets the events that the others do not show.
         let Some(rest) = all.last_mut() else {
             return Ok(());
@@ -235,6 +269,7 @@ impl<'a> Importers<'a> {
     ) -> Result<(Inputs, Vec<Diagnostic>), SinkError> {
         let mut context = self.context;
         let attached = context.attached();
+        // Backwards through the declarations, which end with the catch-all.
         // The importers of processes and threads come last, because rows that the others still
         // write may name further ones.
         for (declared, importer) in self.all.into_iter().rev() {
@@ -245,6 +280,7 @@ impl<'a> Importers<'a> {
         context.drain()?;
         context.tables.flush(sink)?;
         Ok((
+            // The notes are last, since they report what was dropped until the end.
             context.inputs,
             context.notes.diagnostics(learned.collected, attached),
         ))
@@ -260,6 +296,8 @@ fn take(
     context: &mut Context<'_>,
     sink: &mut dyn Sink,
 ) -> Result<bool, SinkError> {
+    // A table exists in an extract as soon as an event of its kind was recorded, even if it has no
+    // row.
     context.tables.declare(declared.tables);
     match hook {
         Some(hook) => importer.kernel(hook, event, context, sink),

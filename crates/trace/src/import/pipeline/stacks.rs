@@ -128,6 +128,8 @@ impl<'d> Stacks<'d> {
     }
 
     fn half(&mut self, stack: RawStack) -> Half {
+        // Whole stacks come with their events and are not in the tree of keyed ones, which the
+        // first pass has built.
         match stack {
             RawStack::Empty => Half {
                 is_keyed: true,
@@ -135,6 +137,8 @@ impl<'d> Stacks<'d> {
             },
             RawStack::Keyed(id) => Half { is_keyed: true, id },
             RawStack::Whole { chunk, start, len } => {
+                // Interned when the row leaves and not when the stack came: most chunks are dropped
+                // soon, and the tree grows with distinct stacks only.
                 let id = self.whole.intern(self.chunks.addresses(chunk, start, len));
                 Half {
                     is_keyed: false,
@@ -163,6 +167,7 @@ impl<'d> Stacks<'d> {
             return None;
         }
         self.make_room();
+        // Both halves first: making room may clear the tree that they are in.
         let halves = (self.half(kernel), self.half(user));
         Some(self.of_halves(place, halves))
     }
@@ -176,6 +181,7 @@ impl<'d> Stacks<'d> {
         user: RawStack,
     ) -> i32 {
         self.make_room();
+        // The sampled address is put on top, so that the time counts for the kernel.
         let innermost = Half {
             is_keyed: false,
             id: self.whole.intern(&[address]),
@@ -195,6 +201,7 @@ impl<'d> Stacks<'d> {
 
     fn of_halves(&mut self, place: Viewpoint, halves: (Half, Half)) -> i32 {
         let mut memo = self.memo(place);
+        // Most stacks repeat within one process, and this is one lookup for all frames.
         let node = match memo.stacks.get(&halves) {
             Some(node) => *node,
             None => self.new_stack(&mut memo, place, halves),
@@ -205,6 +212,7 @@ impl<'d> Stacks<'d> {
 
     /// True if a stack with these halves, taken at that address, lacks its kernel half.
     pub(crate) fn lacks_kernel_half(&self, address: u64, kernel: RawStack, user: RawStack) -> bool {
+        // Kernel code without kernel frames: the kernel half was lost or was not recorded.
         let is_lacking = kernel == RawStack::Empty && user != RawStack::Empty;
         is_lacking && is_kernel_address(address, self.directory.pointer_size())
     }
@@ -215,7 +223,9 @@ impl<'d> Stacks<'d> {
         place: Viewpoint,
         (kernel, user): (Half, Half),
     ) -> u32 {
+        // Taken out of the struct, so that its memory is used again without a second borrow.
         let mut addresses = std::mem::take(&mut self.addresses);
+        // The kernel half is innermost, and innermost addresses come first.
         addresses.extend(self.tree(kernel).frames(kernel.id));
         addresses.extend(self.tree(user).frames(user.id));
         let mut top = Top::NONE;
@@ -226,6 +236,8 @@ impl<'d> Stacks<'d> {
             top = self.node(top, frame);
         }
         self.addresses = addresses;
+        // Cleared and not shrunk: which stacks come again is not known, and clearing keeps the
+        // memory.
         if memo.stacks.len() >= MAX_KNOWN {
             memo.stacks.clear();
         }
@@ -262,6 +274,7 @@ impl<'d> Stacks<'d> {
             .memos
             .get_mut(index)
             .map_or_else(Memo::default, std::mem::take);
+        // A load or unload in between may have put other code at the same address.
         if !(memo.from..memo.until).contains(&place.time) {
             (memo.from, memo.until) = self.epochs.around(place);
             memo.frames.clear();
@@ -282,6 +295,8 @@ impl<'d> Stacks<'d> {
     fn node(&mut self, outer: Top, frame: u32) -> Top {
         let (top, is_new) = self.nodes.put(outer, frame);
         if is_new {
+            // A node is written when it is made. Its parent was made before, so parents always
+            // precede their children in the table.
             self.stack_rows.push(Stack {
                 stack_id: top.id() as i32,
                 parent_id: outer.row(),
@@ -293,6 +308,7 @@ impl<'d> Stacks<'d> {
     }
 
     fn frame_in(&mut self, memo: &mut Memo, place: Viewpoint, address: u64) -> u32 {
+        // By address first: within an epoch of the process, one address is one frame.
         if let Some(frame) = memo.frames.get(&address) {
             return *frame;
         }
@@ -305,15 +321,21 @@ impl<'d> Stacks<'d> {
             self.frames.clear();
         }
         let next = self.next_frame;
+        // Code that was compiled at run time is in no image. Its assembly takes the place of the
+        // module.
         let mut module = image
             .map(|(id, _)| id)
             .or_else(|| self.assemblies.of_method(method?));
+        // Addresses in user mode without an image and without a method are code of a runtime that
+        // did not list it.
         let is_compiled = module.is_none()
             && method.is_none()
             && !is_kernel_address(address, self.directory.pointer_size());
         if is_compiled {
             module = self.assemblies.of_process(place.process);
         }
+        // Two addresses are two frames even in one method, since symbols find the line by the
+        // address.
         let frame = *self.frames.entry((module, address, method)).or_insert(next);
         if frame == next {
             let is_not_listed = is_compiled && self.assemblies.is_not_listed(place.process);
@@ -322,6 +344,8 @@ impl<'d> Stacks<'d> {
             self.frame_rows.push(Frame {
                 frame_id: frame as i32,
                 module_id: module.map(|id| id as i32),
+                // Relative to the base: symbols know nothing of the address at which a module was
+                // mapped.
                 rva: image.map(|(_, image)| address.wrapping_sub(image.base) as i64),
                 address: address as i64,
                 method_id: method.map(|id| id as i32),
@@ -339,6 +363,7 @@ impl<'d> Stacks<'d> {
 
     /// The method at an address, with its number.
     fn method(&self, place: Viewpoint, address: u64) -> Option<(u32, &'d Method)> {
+        // Methods are known by process ID, as the runtime reports them, and their list is by time.
         let pid = self.directory.processes.instance(place.process?)?.pid;
         let first = self.first_method.get(&pid)?;
         let index = self.methods.index_at(pid, address, place.time)?;
@@ -352,10 +377,13 @@ impl<'d> Stacks<'d> {
         address: u64,
     ) -> Option<IlOffset> {
         let map = method.il_map.as_deref()?;
+        // The map holds offsets from the start of the code.
         let native = u32::try_from(address.checked_sub(method.start)?).ok()?;
         let at = |native| map.il_offset(native).map(u32::cast_signed);
         // In front of the first instruction there was no call: the thread was interrupted at it.
         let here = at(native);
+        // The return address is behind the call. One byte before it is within the call, also where
+        // the next statement begins at the return address.
         let call = at(native.saturating_sub(1));
         let pdb = self.assemblies.symbols_of(id);
         Some(IlOffset {
@@ -372,6 +400,7 @@ impl<'d> Stacks<'d> {
     /// Passes on the new rows, if they are many.
     #[inline]
     pub(crate) fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        // Handed on in batches, because each batch becomes a batch of the file.
         if self.stack_rows.len() + self.frame_rows.len() < MAX_ROWS {
             Ok(())
         } else {
@@ -380,6 +409,7 @@ impl<'d> Stacks<'d> {
     }
 
     fn hand_on(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        // Frames go before stacks and stacks before offsets, as they refer to each other.
         for row in self.frame_rows.drain(..) {
             self.frame_out.push(&row, sink)?;
         }
@@ -428,6 +458,7 @@ impl Epochs {
             } else {
                 directory.process_at(image.pid, image.first_seen)
             };
+            // The kernel is visible in every process, so a change there ends the memory of all.
             let list = match owner {
                 None => &mut epochs.kernel,
                 Some(process) => epochs.processes.entry(process).or_default(),
@@ -443,6 +474,7 @@ impl Epochs {
         }
         for (pid, times) in methods.changes() {
             for time in times {
+                // A runtime reuses the addresses of methods that it dropped.
                 if let Some(process) = directory.process_at(pid, time) {
                     epochs.processes.entry(process).or_default().push(time);
                 }
@@ -464,6 +496,8 @@ impl Epochs {
         let mut from = i64::MIN;
         let mut until = i64::MAX;
         for times in [Some(&self.kernel), own].into_iter().flatten() {
+            // Both lists are sorted, so that the epoch is the span between the nearest changes on
+            // both sides.
             let at = times.partition_point(|t| *t <= place.time);
             from = times.get(at.wrapping_sub(1)).map_or(from, |t| from.max(*t));
             until = times.get(at).map_or(until, |t| until.min(*t));

@@ -40,6 +40,7 @@ pub(crate) trait Waiting: fmt::Debug + Send {
     fn text_bytes(&self) -> usize;
 
     /// Takes its stacks and passes it on. Runs on the thread that creates rows.
+    // Boxed, because rows of all tables wait in one line.
     fn leave(
         self: Box<Self>,
         stacks: &mut RowStacks<'_, '_>,
@@ -61,6 +62,7 @@ pub(crate) fn row<R: Row + fmt::Debug + Send>(
     fill: impl FnOnce(&mut R, &mut RowStacks<'_, '_>) + Send + 'static,
 ) -> Pending {
     Pending::Row(Box::new(Filling {
+        // Measured once: the row may be large, and the line asks twice.
         text_bytes: row.text_bytes(),
         row,
         fill,
@@ -93,6 +95,7 @@ where
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         let Self { mut row, fill, .. } = *self;
+        // The row is complete only now, on the thread that makes batches.
         fill(&mut row, stacks);
         tables.push(&row, sink)
     }
@@ -144,6 +147,7 @@ impl RowStacks<'_, '_> {
         } else {
             self.own()
         };
+        // Without a recorded stack the sampled address still tells which code ran.
         let stack_id = found.unwrap_or_else(|| self.stacks.single(self.place, address));
         Sampled {
             stack_id,
