@@ -1,6 +1,6 @@
 -- Names are looked up slowly, since a server does not answer
 -- card: 16
--- sentence: {victim} waited {total} for names, since the DNS server {culprit} did not answer: {count|1 query|# queries}{sum}, up to {longest}{adapter}
+-- sentence: {victim} waited {total} for names, since the DNS server {culprit} did not answer: {count|1 query|# queries}{sum}, up to {longest}{adapter}{clients}
 -- why: Windows asks the servers of its adapters one after the other, and waits for each until its time is up. A server that
 --   is dead or cannot be reached delays each name that is not in the cache, although the next server answers at once.
 -- fix: Take the server out of the settings of its adapter, switch the adapter off, or give the adapter with the good server
@@ -41,6 +41,13 @@ WITH queries AS ( -- one without an answer lasts as long as its process, or the 
   SELECT culprit, concat(' with a sum of ', CASE WHEN sum_s < 10 THEN CAST(CAST(sum_s AS DECIMAL(20, 2)) AS VARCHAR)
     ELSE CAST(CAST(sum_s AS DECIMAL(20, 1)) AS VARCHAR) END, ' s') AS sum
   FROM culprits WHERE sum_s * 1e9 > total_ns * 1.05
+), asking AS ( -- other programs that waited for the thread with the query, most of its time, as clients of a service do
+  SELECT DISTINCT d.culprit, coalesce(p.name, 'process') || ' (' || p.pid || ')' AS name
+  FROM delays d JOIN context_switch w ON w.readying_thread_key = d.thread_key JOIN process p ON p.process_key = w.process_key
+  WHERE w.process_key <> d.process_key AND p.pid NOT IN (0, 4) AND NOT w.is_readied_by_dpc
+    AND least(w.readied_ns, d.end_ns) - greatest(w.last_out_ns, d.start_ns) >= 0.5 * d.duration_ns
+), clients AS (
+  SELECT culprit, '; ' || string_agg(name, ', ' ORDER BY name) || ' waited with it' AS names FROM asking GROUP BY culprit
 ), vias AS ( -- each adapter over which one of these names was asked for
   SELECT culprit, string_agg(adapter, ', ' ORDER BY adapter) AS names, count(*) AS adapters
   FROM (SELECT DISTINCT culprit, unnest(string_to_array(rtrim(adapters, ';'), ';')) AS adapter FROM delays)
@@ -48,13 +55,13 @@ WITH queries AS ( -- one without an answer lasts as long as its process, or the 
 )
 SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns,
   coalesce(CASE WHEN v.adapters > 1 THEN ' (over the adapters ' ELSE ' (over the adapter ' END || v.names || ')', '') AS adapter,
-  coalesce(s.sum, '') AS sum,
+  coalesce(s.sum, '') AS sum, coalesce(k.names, '') AS clients,
   union_duration(d.start_ns, d.end_ns) AS cost_ns, min(d.start_ns) AS from_ns, max(d.end_ns) AS to_ns,
   c.stack_id,
   c.thread_key,
   c.at_ns
 FROM delays d JOIN culprits c ON c.culprit = d.culprit LEFT JOIN vias v ON v.culprit = d.culprit
-LEFT JOIN sums s ON s.culprit = d.culprit
+LEFT JOIN sums s ON s.culprit = d.culprit LEFT JOIN clients k ON k.culprit = d.culprit
 WHERE c.total_ns >= $min_total_ms * 1000000
-GROUP BY d.culprit, v.adapters, v.names, s.sum, d.process_key, c.total_ns, c.count, c.longest_ns, c.stack_id, c.thread_key, c.at_ns
+GROUP BY d.culprit, v.adapters, v.names, s.sum, k.names, d.process_key, c.total_ns, c.count, c.longest_ns, c.stack_id, c.thread_key, c.at_ns
 ORDER BY c.total_ns DESC, d.culprit, cost_ns DESC, d.process_key

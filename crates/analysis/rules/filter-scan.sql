@@ -14,8 +14,9 @@
 -- spot: flame --weight wait --process {pid} --module {culprit}
 -- param min_single_ms: float = 10 – one wait that a person notices; scans of known files take less than 1 ms
 -- param min_total_ms: float = 100 – a smaller total goes unnoticed
--- param min_mean_ms: float = 1 – of many short waits: looks at files that were scanned before take less
--- param min_share_percent: float = 5 – of the time from the first to the last of a program's waits, where no single one is long
+-- param min_mean_ms: float = 0.5 – of many short waits: looks at files that were scanned before take less
+-- param min_share_percent: float = 5 – of the time from the first to the last wait of a program, for each of its processes, where no
+--   single wait is long; for a process that started and ended in the trace, of its life
 -- param min_wait_us: float = 200 – shorter waits are the price of every filter and are not counted
 WITH waits AS (
   SELECT process_key, thread_key, stack_id, last_out_ns AS from_ns, coalesce(in_ns, readied_ns) AS to_ns, wait_ns
@@ -39,11 +40,16 @@ WITH waits AS (
 ), delays AS (
   SELECT m.name AS culprit, m.company, m.product_name, w.*
   FROM waits w JOIN filters f ON f.stack_id = w.stack_id JOIN module m ON m.module_id = f.module_id
-), often AS ( -- programs that many short waits hold up
-  SELECT culprit, process_key
-  FROM delays GROUP BY culprit, process_key
-  HAVING avg(wait_ns) >= $min_mean_ms * 1000000 AND union_duration(from_ns, to_ns) >= $min_total_ms * 1000000
-    AND union_duration(from_ns, to_ns) >= (max(to_ns) - min(from_ns)) * $min_share_percent / 100
+), of_process AS (
+  SELECT d.culprit, d.process_key, p.name, p.stop_ns - p.start_ns AS life_ns, sum(d.wait_ns) AS wait_ns, count(*) AS waits,
+    union_duration(d.from_ns, d.to_ns) AS delay_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns
+  FROM delays d JOIN process p ON p.process_key = d.process_key
+  GROUP BY d.culprit, d.process_key, p.name, p.start_ns, p.stop_ns
+), often AS ( -- programs that many short waits hold up; a build starts its compiler again and again, each time for a moment
+  SELECT culprit
+  FROM of_process GROUP BY culprit, coalesce(name, CAST(process_key AS VARCHAR))
+  HAVING sum(wait_ns) >= sum(waits) * $min_mean_ms * 1000000 AND sum(delay_ns) >= $min_total_ms * 1000000
+    AND sum(delay_ns) >= (coalesce(sum(life_ns), 0) + (count(*) - count(life_ns)) * (max(to_ns) - min(from_ns))) * $min_share_percent / 100
 ), culprits AS (
   SELECT culprit, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(wait_ns) AS longest_ns,
     first_value(stack_id ORDER BY wait_ns DESC, from_ns, thread_key) AS stack_id,

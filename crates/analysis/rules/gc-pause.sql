@@ -9,7 +9,8 @@
 -- needs: gc
 -- pieces: culprit, process_key, from_ns, to_ns FROM pauses
 -- evidence: dump gc --process {pid} --details
--- param min_single_ms: float = 50 – of a pause; collections of young objects take a few milliseconds
+-- param min_single_ms: float = 20 – of a pause; collections of young objects take a few milliseconds, and a picture that is drawn
+--   60 times per second has 17
 -- param min_total_ms: float = 300 – of the long pauses of a program
 -- param min_share_percent: float = 5 – of the time from the first to the last of its collections
 -- param max_suspending_percent: float = 50 – of a pause until all threads had stopped: with more, something else held them up

@@ -8,7 +8,7 @@
 -- not proved: What the thread inside did in that time: its stacks show it.
 -- needs: context_switch, stacks
 -- symptom: yes
--- names: ntdll.dll
+-- names: ntdll.dll, *clr.dll
 -- pieces: culprit, process_key, from_ns, to_ns FROM waits
 -- evidence: dump wait --process {lock_pid} --method '*EnterCriticalSection*;*AcquireSRWLock*;AwareLock*' --details
 -- evidence: dump wait --process {lock_pid} --method '*EnterCriticalSection*;*AcquireSRWLock*;AwareLock*' --chain

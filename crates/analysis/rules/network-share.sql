@@ -12,6 +12,10 @@
 -- evidence: dump file --process {pid} --per-process --dir-level 4
 -- spot: file --process {pid}
 -- param min_single_ms: float = 20 – a share in the same building answers within a few milliseconds
+-- param min_request_ms: float = 1 – what takes less was in the cache of the machine itself
+-- param min_mean_ms: float = 5 – of many shorter operations that took at least that
+-- param min_count: int = 20 – fewer have no mean
+-- param min_share_percent: float = 10 – of the time from the first to the last operation of a program, where few are long
 -- param min_total_ms: float = 200 – a smaller total goes unnoticed
 WITH unfinished AS ( -- threads that still waited when the trace ended
   SELECT w.thread_key, w.last_out_ns, least(p.stop_ns, t.duration_ns) AS end_ns
@@ -32,8 +36,8 @@ WITH unfinished AS ( -- threads that still waited when the trace ended
   SELECT process_key, thread_key, stack_id, start_ns, end_ns, duration_ns,
     regexp_match(path, '^(?:\\\\|\\Device\\(?:Mup|LanmanRedirector)\\)(?:;[^\\]*\\)*([^\\;]+)\\([^\\]+)', 'i') AS parts
   FROM operations
-  WHERE duration_ns >= $min_single_ms * 1000000 AND (path LIKE '\\\\%' OR path LIKE '\\Device\\%')
-), delays AS (
+  WHERE duration_ns >= $min_request_ms * 1000000 AND (path LIKE '\\\\%' OR path LIKE '\\Device\\%')
+), requests AS (
   SELECT '\\' || parts[1] || '\' || parts[2] AS culprit, process_key, thread_key, stack_id, start_ns, end_ns, duration_ns
   -- Messages of a pipe come when the other program writes one.
   FROM remote WHERE parts IS NOT NULL AND lower(parts[2]) NOT IN ('pipe', 'ipc$')
@@ -41,8 +45,15 @@ WITH unfinished AS ( -- threads that still waited when the trace ended
   SELECT '(its name was not recorded)' AS culprit, process_key, thread_key, stack_id, last_out_ns AS start_ns,
     coalesce(in_ns, readied_ns) AS end_ns, wait_ns AS duration_ns
   FROM context_switch
-  WHERE wait_ns >= $min_single_ms * 1000000 AND stack_contains(stack_id, 'mup.sys!Mup*;mup.sys+*')
+  WHERE wait_ns >= $min_request_ms * 1000000 AND stack_contains(stack_id, 'mup.sys!Mup*;mup.sys+*')
     AND (SELECT count(*) FROM file_io) = 0
+), often AS ( -- programs that many short requests hold up
+  SELECT culprit, process_key FROM requests GROUP BY culprit, process_key
+  HAVING count(*) >= $min_count AND avg(duration_ns) >= $min_mean_ms * 1000000
+    AND union_duration(start_ns, end_ns) >= (max(end_ns) - min(start_ns)) * $min_share_percent / 100
+), delays AS (
+  SELECT r.* FROM requests r LEFT JOIN often o ON o.culprit = r.culprit AND o.process_key = r.process_key
+  WHERE r.duration_ns >= $min_single_ms * 1000000 OR o.culprit IS NOT NULL
 ), culprits AS (
   SELECT culprit, union_duration(start_ns, end_ns) AS total_ns, count(*) AS count, max(duration_ns) AS longest_ns,
     first_value(stack_id ORDER BY duration_ns DESC, start_ns, thread_key) AS stack_id,

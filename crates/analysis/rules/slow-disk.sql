@@ -12,13 +12,14 @@
 -- evidence: dump disk --process {pid} --details
 -- spot: disk --process {pid}
 -- param min_single_ms: float = 100 – for one read or write: a disk that spins takes less than 30
--- param min_flush_ms: float = 5 – for one flush: a disk with a protected cache takes less than 1
+-- param min_flush_ms: float = 2 – for one flush: a disk with a protected cache takes less than 1
 -- param max_small_kb: int = 128 – of a read or write that is small: how long it takes does not depend on its size
 -- param min_mean_ms: float = 20 – of the small ones of a program: a disk that spins takes 5 to 15 where they are far apart
--- param min_small_count: int = 10 – fewer have no mean
+-- param min_small_count: int = 10 – fewer have no mean, and are not many
 -- param min_small_percent: float = 30 – of the time from the first to the last of them
 -- param min_total_ms: float = 500 – a smaller total goes unnoticed, and a disk that has slept answers late once
 -- param min_flush_percent: float = 10 – of the time from the first to the last flush of a program
+-- param min_flushes_ms: float = 200 – of many flushes: a program waits for each of them, and a disk that has slept is late once
 WITH requests AS (
   SELECT i.*, i.complete_ns - i.service_ns AS from_ns, i.complete_ns AS to_ns, i.kind = 'flush' AS is_flush, d.model
   FROM disk_io i JOIN process p ON p.process_key = i.process_key LEFT JOIN disk d ON d.disk = i.disk
@@ -34,14 +35,14 @@ WITH requests AS (
   HAVING avg(service_ns) >= $min_mean_ms * 1000000 AND count(*) >= $min_small_count
     AND union_duration(from_ns, to_ns) >= $min_small_percent / 100 * (max(to_ns) - min(from_ns))
 ), slow AS (
-  SELECT CASE WHEN r.is_flush THEN 'flushes of disk ' ELSE 'disk ' END || r.disk || coalesce(' (' || r.model || ')', '') AS culprit, r.process_key,
+  SELECT r.is_flush, CASE WHEN r.is_flush THEN 'flushes of disk ' ELSE 'disk ' END || r.disk || coalesce(' (' || r.model || ')', '') AS culprit, r.process_key,
     r.thread_key, r.stack_id, r.from_ns, r.to_ns, r.service_ns
   FROM requests r LEFT JOIN flushing f ON r.is_flush AND f.disk = r.disk AND f.process_key = r.process_key
   LEFT JOIN slowed s ON NOT r.is_flush AND s.disk = r.disk AND s.process_key = r.process_key
   WHERE r.service_ns >= $min_single_ms * 1000000 OR f.process_key IS NOT NULL AND r.service_ns >= $min_flush_ms * 1000000
     OR s.process_key IS NOT NULL AND r.size_bytes <= $max_small_kb * 1024
 ), culprits AS (
-  SELECT culprit, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(service_ns) AS longest_ns,
+  SELECT culprit, bool_or(is_flush) AS is_flush, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(service_ns) AS longest_ns,
     first_value(stack_id ORDER BY service_ns DESC, from_ns, thread_key) AS stack_id,
     first_value(thread_key ORDER BY service_ns DESC, from_ns, thread_key) AS thread_key,
     first_value(from_ns ORDER BY service_ns DESC, from_ns, thread_key) AS at_ns
@@ -50,6 +51,6 @@ WITH requests AS (
 SELECT s.culprit, s.process_key, c.total_ns, c.count, c.longest_ns, union_duration(s.from_ns, s.to_ns) AS cost_ns,
   min(s.from_ns) AS from_ns, max(s.to_ns) AS to_ns, c.stack_id, c.thread_key, c.at_ns
 FROM slow s JOIN culprits c ON c.culprit = s.culprit
-WHERE c.total_ns >= $min_total_ms * 1000000
+WHERE c.total_ns >= CASE WHEN c.is_flush AND c.count >= $min_small_count THEN $min_flushes_ms ELSE $min_total_ms END * 1000000
 GROUP BY s.culprit, s.process_key, c.total_ns, c.count, c.longest_ns, c.stack_id, c.thread_key, c.at_ns
 ORDER BY c.total_ns DESC, s.culprit, cost_ns DESC, s.process_key

@@ -11,7 +11,8 @@
 -- evidence: dump cpu --process {pid} --methods '*{culprit}*' --include-dll
 -- shows: CPU with each function in the stack; the finding adds up the outermost one of each process
 -- spot: flame --weight cpu --process {pid} --method '*{culprit}*'
--- param min_single_ms: float = 40 – of a process: with tens of samples the work of a library would have been seen
+-- param min_single_ms: float = 40 – of a process, or of all processes of a program: with tens of samples the work of a library would
+--   have been seen
 -- param max_used_percent: float = 2 – of the samples with the library may be outside its initializers
 -- param min_total_ms: float = 100 – a smaller total goes unnoticed
 WITH busy AS (
@@ -20,14 +21,31 @@ WITH busy AS (
   FROM cpu_sample s JOIN process p ON p.process_key = s.process_key
   WHERE NOT s.is_idle AND NOT s.is_dpc_isr AND s.has_stack AND p.start_ns IS NOT NULL
   GROUP BY s.process_key, s.stack_id
-), large AS ( -- stacks of processes that computed long enough
-  SELECT process_key FROM busy GROUP BY process_key HAVING sum(cpu_ns) >= $min_single_ms * 1000000
+), large AS ( -- processes of programs that computed long enough
+  SELECT process_key, program
+  FROM (
+    SELECT b.process_key, coalesce(p.name, CAST(p.process_key AS VARCHAR)) AS program, sum(b.cpu_ns) AS cpu_ns,
+      sum(sum(b.cpu_ns)) OVER (PARTITION BY coalesce(p.name, CAST(p.process_key AS VARCHAR))) AS all_ns
+    FROM busy b JOIN process p ON p.process_key = b.process_key
+    GROUP BY b.process_key, coalesce(p.name, CAST(p.process_key AS VARCHAR)))
+  WHERE all_ns >= $min_single_ms * 1000000
+), nameless AS ( -- without names: threads begin in kernel32.dll, and only what prepares them comes from ntdll.dll alone
+  SELECT s.stack_id
+  FROM (
+    SELECT DISTINCT stack_id FROM busy
+    WHERE stack_contains(stack_id, 'ntdll.dll+*') AND NOT stack_contains(stack_id, 'kernel32.dll*')) s
+  JOIN stack_frame f ON f.stack_id = s.stack_id
+  JOIN frame r ON r.frame_id = f.frame_id
+  LEFT JOIN module m ON m.module_id = r.module_id
+  GROUP BY s.stack_id
+  HAVING first_value(lower(m.name) ORDER BY f.depth DESC) = 'ntdll.dll'
 ), stacks AS (
-  SELECT b.*,
+  SELECT b.*, l.program,
     -- initializers of types of .NET, of global objects and of libraries of C++
     stack_contains(b.stack_id,
-      '*!*..cctor;*!*DllMainCRTStartup*;*!*dynamic_initializer*;*!*LdrpCallInitRoutine*') AS is_start
-  FROM busy b JOIN large l ON l.process_key = b.process_key
+      '*!*..cctor;*!*DllMainCRTStartup*;*!*dynamic_initializer*;*!*LdrpCallInitRoutine*')
+      OR n.stack_id IS NOT NULL AS is_start
+  FROM busy b JOIN large l ON l.process_key = b.process_key LEFT JOIN nameless n ON n.stack_id = b.stack_id
 ), frames AS ( -- libraries in each stack, and namespaces of those that were built into a program
   SELECT DISTINCT f.stack_id, CASE
       WHEN lower(m.name) LIKE '%.dll' THEN m.name
@@ -39,18 +57,23 @@ WITH busy AS (
   JOIN module m ON m.module_id = r.module_id
   LEFT JOIN method h ON h.method_id = r.method_id
   -- Windows and the runtimes are everywhere.
-  WHERE m.process_key IS NOT NULL AND lower(m.path) NOT LIKE '%\windows\%'
+  WHERE m.process_key IS NOT NULL AND (lower(m.path) NOT LIKE '%\windows\%' OR m.company <> '')
     AND coalesce(m.company, '') NOT LIKE 'Microsoft%'
-), uses AS (
-  SELECT s.process_key, f.name AS culprit, sum(s.cpu_ns) AS cpu_ns, min(s.from_ns) AS from_ns, max(s.to_ns) AS to_ns,
+), touched AS (
+  SELECT s.process_key, s.program, f.name AS culprit, sum(s.cpu_ns) AS cpu_ns, min(s.from_ns) AS from_ns, max(s.to_ns) AS to_ns,
     sum(CASE WHEN s.is_start THEN s.cpu_ns ELSE 0 END) AS start_ns,
     first_value(s.stack_id ORDER BY s.cpu_ns DESC, s.stack_id) AS stack_id, min(s.thread_key) AS thread_key,
     min(CASE WHEN s.is_start THEN s.from_ns END) AS at_ns
   FROM stacks s JOIN frames f ON f.stack_id = s.stack_id
   WHERE f.name IS NOT NULL
-  GROUP BY s.process_key, f.name
-  HAVING sum(CASE WHEN s.is_start THEN s.cpu_ns ELSE 0 END) >= $min_single_ms * 1000000
-    AND sum(CASE WHEN s.is_start THEN 0 ELSE s.cpu_ns END) <= $max_used_percent / 100 * sum(s.cpu_ns)
+  GROUP BY s.process_key, s.program, f.name
+), uses AS (
+  SELECT *
+  FROM (
+    SELECT *, sum(start_ns) OVER (PARTITION BY program, culprit) AS starts_ns, sum(cpu_ns) OVER (PARTITION BY program, culprit) AS all_ns
+    FROM touched)
+  WHERE start_ns >= $min_single_ms * 1000000 AND cpu_ns - start_ns <= $max_used_percent / 100 * cpu_ns
+    OR start_ns > 0 AND starts_ns >= $min_single_ms * 1000000 AND all_ns - starts_ns <= $max_used_percent / 100 * all_ns
 ), totals AS (
   SELECT culprit, sum(start_ns) AS total_ns, count(*) AS count, max(start_ns) AS longest_ns FROM uses GROUP BY culprit
 )
