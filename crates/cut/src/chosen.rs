@@ -6,7 +6,7 @@ use std::sync::Arc;
 use etwkit_decode::kernel::{Hook, file_io, group, scheduler, stack};
 use etwkit_decode::{Decoder, Plan, clr};
 use etwkit_etl::{Guid, Identity, Order, RawEvent, Session};
-use etwkit_trace::attribution::Attributor;
+use etwkit_trace::attribution::{Attributor, Ids};
 use etwkit_trace::directory::{Directory, DirectoryBuilder};
 use etwkit_trace::report::events::Wanted;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -157,39 +157,8 @@ impl<'c> Chooser<'c> {
         let ids = self.attributor.ids(event, plan);
         let time = event.timestamp;
         let payload = event.payload();
-        match hook.map(|hook| (hook.group, hook.opcode)) {
-            // The description of the recording and of the machine belongs to every process.
-            Some((group::EVENT_TRACE | group::CONFIG, _)) => return Verdict::Wanted,
-            Some((group::THREAD, scheduler::opcode::CONTEXT_SWITCH)) => {
-                let switch = scheduler::ContextSwitch::parse(payload);
-                let tids = switch.map_or([None; 2], |switch| {
-                    [Some(switch.new_tid), Some(switch.old_tid)]
-                });
-                // A switch ends the slice of one thread and starts another thread's. It is needed
-                // if either thread is wanted.
-                return self.any_thread(tids, time);
-            }
-            Some((group::THREAD, scheduler::opcode::READY_THREAD)) => {
-                let ready = scheduler::ReadyThread::parse(payload).map(|ready| ready.tid);
-                // Both the thread that becomes ready and the one that makes it ready.
-                return self.any_thread([ready, ids.tid], time);
-            }
-            Some((group::FILE, file_io::opcode::OPERATION_END)) => {
-                let end = file_io::OperationEnd::parse(payload, event.pointer_size());
-                // The end of an operation names no thread and may be logged on any processor. Only
-                // its request packet links it to a process.
-                let is_wanted = end.is_some_and(|end| self.requests.remove(&end.irp));
-                return if is_wanted {
-                    Verdict::Wanted
-                } else {
-                    Verdict::Other
-                };
-            }
-            // Keys of stacks belong to no process. They are kept if a kept event refers to them.
-            Some((group::STACK, _)) if ids.pid.is_none() && ids.tid.is_none() => {
-                return Verdict::Named;
-            }
-            _ => {}
+        if let Some(verdict) = hook.and_then(|hook| self.of_kind(hook, event, &ids)) {
+            return verdict;
         }
         let of_thread = || self.facts.directory.threads.process_of(ids.tid?, time);
         let Some(pid) = ids.pid.or_else(of_thread) else {
@@ -212,6 +181,44 @@ impl<'c> Chooser<'c> {
             self.requests.insert(read.irp);
         }
         Verdict::Wanted
+    }
+
+    /// The verdict on an event whose kind decides it; `None` if its process does.
+    fn of_kind(&mut self, hook: Hook, event: &RawEvent<'_>, ids: &Ids) -> Option<Verdict> {
+        let time = event.timestamp;
+        let payload = event.payload();
+        match (hook.group, hook.opcode) {
+            // The description of the recording and of the machine belongs to every process.
+            (group::EVENT_TRACE | group::CONFIG, _) => Some(Verdict::Wanted),
+            (group::THREAD, scheduler::opcode::CONTEXT_SWITCH) => {
+                let switch = scheduler::ContextSwitch::parse(payload);
+                let tids = switch.map_or([None; 2], |switch| {
+                    [Some(switch.new_tid), Some(switch.old_tid)]
+                });
+                // A switch ends the slice of one thread and starts another thread's. It is needed
+                // if either thread is wanted.
+                Some(self.any_thread(tids, time))
+            }
+            (group::THREAD, scheduler::opcode::READY_THREAD) => {
+                let ready = scheduler::ReadyThread::parse(payload).map(|ready| ready.tid);
+                // Both the thread that becomes ready and the one that makes it ready.
+                Some(self.any_thread([ready, ids.tid], time))
+            }
+            (group::FILE, file_io::opcode::OPERATION_END) => {
+                let end = file_io::OperationEnd::parse(payload, event.pointer_size());
+                // The end of an operation names no thread and may be logged on any processor. Only
+                // its request packet links it to a process.
+                let is_wanted = end.is_some_and(|end| self.requests.remove(&end.irp));
+                Some(if is_wanted {
+                    Verdict::Wanted
+                } else {
+                    Verdict::Other
+                })
+            }
+            // Keys of stacks belong to no process. They are kept if a kept event refers to them.
+            (group::STACK, _) if ids.pid.is_none() && ids.tid.is_none() => Some(Verdict::Named),
+            _ => None,
+        }
     }
 
     /// An event that names no process, and whose process is unknown otherwise.

@@ -41,6 +41,16 @@ struct Looked<'f> {
     dead: u64,
 }
 
+/// Merged files of a table, before the commit.
+#[derive(Default)]
+struct Merged {
+    /// Actions of the commit.
+    lines: Vec<Line>,
+    old: BTreeSet<String>,
+    new: Vec<Written>,
+    rows_left_out: u64,
+}
+
 impl Lake {
     /// Merges the files of each table, and writes a checkpoint of its log. Rows that belong to no run
     /// are left out if they are older than that: newer ones may belong to a run that another program is
@@ -108,8 +118,33 @@ impl Lake {
             // The next compaction knows the runs that were committed in the meantime.
             return Ok(());
         }
-        let (mut lines, mut all, mut old) = (Vec::new(), Vec::new(), BTreeSet::new());
-        let mut rows_left_out = 0;
+        let Merged {
+            lines,
+            old,
+            new,
+            rows_left_out,
+        } = self.merge_parts(table, parts, keeps)?;
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let counts = (old.len(), new.len());
+        if self.exchange(table, log, &lines, (&old, &new))? {
+            done.tables += 1;
+            done.merged += counts.0;
+            done.written += counts.1;
+            done.left_out += rows_left_out;
+        }
+        Ok(())
+    }
+
+    /// Merges the files of each part.
+    fn merge_parts(
+        &self,
+        table: &str,
+        parts: BTreeMap<&str, Vec<Looked<'_>>>,
+        keeps: &dyn Fn(Key) -> bool,
+    ) -> Result<Merged> {
+        let mut all = Merged::default();
         for (part, looked) in parts {
             for group in looked.chunks(AT_ONCE) {
                 let dead: u64 = group.iter().map(|looked| looked.dead).sum();
@@ -120,26 +155,18 @@ impl Lake {
                 let files: Vec<&File> = group.iter().map(|looked| looked.file).collect();
                 // Written completely before the commit, which exchanges all of them at once.
                 let written = merged(&self.store, (table, part), &files, keeps)?;
-                old.extend(files.iter().map(|file| file.name.clone()));
+                all.old.extend(files.iter().map(|file| file.name.clone()));
                 // The old files stay on the disk, for questions that are reading them, until
                 // vacuum.
-                lines.extend(files.into_iter().map(|file| Line::of_removed(file, false)));
-                lines.extend(written.iter().map(|file| Line::of_added(file, false)));
-                all.extend(written);
-                rows_left_out += dead;
+                let removed = files.into_iter().map(|file| Line::of_removed(file, false));
+                all.lines.extend(removed);
+                let added = written.iter().map(|file| Line::of_added(file, false));
+                all.lines.extend(added);
+                all.new.extend(written);
+                all.rows_left_out += dead;
             }
         }
-        if lines.is_empty() {
-            return Ok(());
-        }
-        let counts = (old.len(), all.len());
-        if self.exchange(table, log, &lines, (&old, &all))? {
-            done.tables += 1;
-            done.merged += counts.0;
-            done.written += counts.1;
-            done.left_out += rows_left_out;
-        }
-        Ok(())
+        Ok(all)
     }
 
     fn look<'f>(

@@ -39,42 +39,11 @@ pub(crate) fn answer(store: &Store, request: &SeriesRequest) -> Result<SeriesAns
     }
     // Totals cover the exact range, buckets the range rounded outwards: bands are ranked and
     // labeled by the range that was requested.
-    let mut totals: BTreeMap<i32, i64> = BTreeMap::new();
-    for (key, values) in store.sums(asked.dim, bounds(request.range), &mut source)? {
-        let value = values[RUNNING];
-        if let Some(key) = asked.series(key).filter(|_| value != 0) {
-            let total = totals.entry(key).or_default();
-            *total = total.saturating_add(value);
-        }
-    }
+    let totals = totals(store, &asked, request.range, &mut source)?;
     let grid = Grid::new(store, &[asked.dim], request.range, request.buckets);
     grid.note_level(&mut source);
     let mut bands = Bands::new(totals, top(request), grid);
-    if let Some(level) = grid.level {
-        let dim = (asked.dim, level);
-        let keys = asked.keys();
-        store.runs(
-            dim,
-            keys,
-            grid.span(),
-            &[RUNNING],
-            &mut source,
-            &mut |key, run, shift| {
-                if let Some(key) = asked.series(key) {
-                    grid.place_run(run, shift, |bucket, buckets| {
-                        bands.add(key, bucket, run.share(buckets)[RUNNING]);
-                    });
-                }
-            },
-        )?;
-    } else if let Some(table) = store.table(asked.dim) {
-        store.parts(table, grid.span(), &mut source, &mut |part| {
-            let key = key_in(part, asked.dim).filter(|_| part.slot == RUNNING);
-            if let Some(key) = key.and_then(|key| asked.series(key)) {
-                grid.place_part(part, |bucket, amount| bands.add(key, bucket, amount));
-            }
-        })?;
-    }
+    fill(store, &asked, &grid, &mut bands, &mut source)?;
     let (unit, capacity) = asked.unit(store, &grid);
     let range = grid.range();
     let bucket_ns = grid.width;
@@ -86,6 +55,60 @@ pub(crate) fn answer(store: &Store, request: &SeriesRequest) -> Result<SeriesAns
         series: bands.finish(),
         source,
     })
+}
+
+/// Returns the total of each series in exactly this range.
+fn totals(
+    store: &Store,
+    asked: &Asked,
+    range: Range,
+    source: &mut Source,
+) -> Result<BTreeMap<i32, i64>> {
+    let mut totals: BTreeMap<i32, i64> = BTreeMap::new();
+    for (key, values) in store.sums(asked.dim, bounds(range), source)? {
+        let value = values[RUNNING];
+        if let Some(key) = asked.series(key).filter(|_| value != 0) {
+            let total = totals.entry(key).or_default();
+            *total = total.saturating_add(value);
+        }
+    }
+    Ok(totals)
+}
+
+/// Adds to the buckets of a grid: sums of its level, or the rows themselves if none is fine enough.
+fn fill(
+    store: &Store,
+    asked: &Asked,
+    grid: &Grid,
+    bands: &mut Bands,
+    source: &mut Source,
+) -> Result<()> {
+    if let Some(level) = grid.level {
+        let dim = (asked.dim, level);
+        let keys = asked.keys();
+        store.runs(
+            dim,
+            keys,
+            grid.span(),
+            &[RUNNING],
+            source,
+            &mut |key, run, shift| {
+                if let Some(key) = asked.series(key) {
+                    grid.place_run(run, shift, |bucket, buckets| {
+                        bands.add(key, bucket, run.share(buckets)[RUNNING]);
+                    });
+                }
+            },
+        )?;
+    } else if let Some(table) = store.table(asked.dim) {
+        store.parts(table, grid.span(), source, &mut |part| {
+            let key = key_in(part, asked.dim).filter(|_| part.slot == RUNNING);
+            if let Some(key) = key.and_then(|key| asked.series(key)) {
+                grid.place_part(part, |bucket, amount| bands.add(key, bucket, amount));
+            }
+        })?;
+    }
+    Ok(())
 }
 
 /// The source of a kind, for messages.

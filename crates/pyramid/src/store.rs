@@ -306,6 +306,33 @@ impl Store {
             .collect())
     }
 
+    /// Sums of everything before a segment, which are in a file.
+    fn sums_before(
+        &self,
+        table: &Table,
+        dim: Dim,
+        segment: i64,
+        source: &mut Source,
+        on_sum: &mut dyn FnMut((i32, i32), &Values),
+    ) -> Result<()> {
+        let (sums, _) = side_files(table.rows.table());
+        let tag = segment_key(segment, dim);
+        let slots: Vec<usize> = (0..dim.slots()).collect();
+        source.rows_read += self.page_file(&sums)?.read(
+            &slots,
+            |page| page.key.0 <= tag && tag <= page.key.1,
+            &mut |record| {
+                let [found, key, sub, _] = record.keys;
+                if let (true, Ok(key), Ok(sub)) =
+                    (found == tag, i32::try_from(key), i32::try_from(sub))
+                {
+                    on_sum((key, sub), &record.values);
+                }
+            },
+        )?;
+        Ok(())
+    }
+
     /// Sums of everything before a moment.
     fn up_to(
         &self,
@@ -327,21 +354,7 @@ impl Store {
             table.segment(time)
         };
         let number = i64::try_from(segment).unwrap_or(i64::MAX);
-        let (sums, _) = side_files(table.rows.table());
-        let tag = segment_key(number, dim);
-        let slots: Vec<usize> = (0..dim.slots()).collect();
-        source.rows_read += self.page_file(&sums)?.read(
-            &slots,
-            |page| page.key.0 <= tag && tag <= page.key.1,
-            &mut |record| {
-                let [found, key, sub, _] = record.keys;
-                if let (true, Ok(key), Ok(sub)) =
-                    (found == tag, i32::try_from(key), i32::try_from(sub))
-                {
-                    on_sum((key, sub), &record.values);
-                }
-            },
-        )?;
+        self.sums_before(table, dim, number, source, on_sum)?;
         // Parts of a row are adjacent and have one key: they are combined before the key is looked
         // up.
         let mut row: ((i32, i32), Values) = ((0, 0), [0; SLOTS]);

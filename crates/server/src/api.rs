@@ -170,6 +170,7 @@ where
                 write(answered_by(&shared, most, work).await?)
             };
             answered.await.unwrap_or_else(|problem| {
+                // The extract was replaced while it was open.
                 if let Some(extract) = problem.replaced() {
                     opening::again(&shared, extract);
                 }
@@ -189,6 +190,7 @@ pub(crate) fn known<A: Serialize + Send + 'static>(
 /// Reads the body of a request.
 pub(crate) async fn body(body: Body) -> Result<Bytes> {
     // A body that declares an excessive length is rejected without reading any of it.
+    // The lower bound is what the client declares; the rest is limited while it is read.
     let is_long = usize::try_from(body.size_hint().lower()).map_or(true, |bytes| bytes > MAX_BODY);
     if is_long {
         return Err(Problem::too_large(format!(

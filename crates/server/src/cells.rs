@@ -71,6 +71,7 @@ pub fn asked(session: &Session, sql: &str, most: usize) -> Result<Rows> {
 pub(crate) fn batches(session: &Session, sql: &str) -> Result<Vec<RecordBatch>> {
     let mut all = Vec::new();
     let mut held = Held::default();
+    // Also here, although no page is shown: a malicious extract can make these rows as wide as any.
     for batch in session.sql(sql)? {
         let batch = batch?;
         held.add(&batch)?;
@@ -103,6 +104,7 @@ pub(crate) fn count_at(row: &[Cell], column: usize) -> problem::Result<u64> {
 /// Returns the sum in a column. The sum of no rows is 0, for which SQL has null.
 pub(crate) fn sum_at(row: &[Cell], column: usize) -> problem::Result<i64> {
     match row.get(column) {
+        // All other cells have to be numbers.
         Some(Cell::Missing(())) => Ok(0),
         _ => whole_at(row, column),
     }
@@ -158,6 +160,7 @@ pub(crate) fn cell(column: &ArrayRef, row: usize) -> Cell {
 
 /// Returns a whole number, as text if a page could not hold it exactly.
 pub(crate) fn exact(number: i64) -> Cell {
+    // From there on, JavaScript rounds whole numbers.
     if number.unsigned_abs() < TOO_LARGE {
         Cell::Whole(number)
     } else {
@@ -179,6 +182,7 @@ fn cut(text: &str) -> String {
         return text.to_owned();
     }
     // Cut before a character that would cross the limit.
+    // Half a character would be no text.
     let (start, _) = text.split_at(text.floor_char_boundary(MAX_TEXT));
     format!("{start}…")
 }
@@ -187,6 +191,7 @@ fn cut(text: &str) -> String {
 pub(crate) fn whole(cell: &Cell) -> Option<i64> {
     match cell {
         Cell::Whole(number) => Some(*number),
+        // Numbers too large for a page travel as text.
         Cell::Text(text) => text.parse().ok(),
         _ => None,
     }

@@ -36,9 +36,11 @@ impl Client {
         context: &mut Context<'_>,
         written: Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
+        // Something was taken, but the time goes on: it is for the whole answer.
         if written.is_ready() {
             return written;
         }
+        // The time starts with the first byte that has to wait, not with the question.
         let until = self
             .until
             .get_or_insert_with(|| Box::pin(tokio::time::sleep(self.limit)));
@@ -85,6 +87,7 @@ impl Write for Client {
     /// Ready when all of an answer has been written: answers are passed to the connection as a
     /// whole.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // The next answer on this connection has its own time.
         self.until = None;
         Pin::new(&mut self.stream).poll_flush(context)
     }

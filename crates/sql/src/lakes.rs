@@ -68,6 +68,8 @@ pub(crate) fn tables(table: &Table, sources: &[Arc<Source>]) -> Result<Vec<LakeT
         let Rows::Lake(run) = &source.rows else {
             continue;
         };
+        // The address stands for the lake: sources share it, and comparing its contents would be
+        // slow.
         let place = Arc::as_ptr(&run.lake).addr();
         let before = times.entry((place, run.run.run_id())).or_default();
         let of_lake = lakes.entry((place, *before)).or_insert_with(|| OfLake {
@@ -93,6 +95,8 @@ impl OfLake<'_> {
         for (number, LakeRun { run, .. }) in &self.runs {
             let of_run = run.rows(table.name);
             if of_run > 0 {
+                // Both keys are needed: a lake keeps the rows of an older generation until it is
+                // compacted.
                 numbers.insert((run.run_id(), run.generation()), *number);
                 ids.push(run.run_id());
                 rows = rows.saturating_add(of_run);
@@ -117,6 +121,7 @@ impl OfLake<'_> {
             }));
         }
         let opened = wanted.into_iter().map(|file| files::of_lake(file, &schema));
+        // A condition that every row passes would only cost time.
         let is_all = self.runs.len() == self.lake.runs().len();
         Ok(Some(LakeTable {
             numbers: Arc::new(numbers),
@@ -129,6 +134,7 @@ impl OfLake<'_> {
 
 /// Returns `true` if a file may have rows of one of these runs, which are sorted.
 fn has_any(file: &LakeFile, ids: &[i64]) -> bool {
+    // Without statistics, the file has to be read.
     let Some((min, max)) = file.run_ids else {
         return true;
     };
@@ -143,6 +149,7 @@ fn failed(error: etwkit_lake::Error) -> DataFusionError {
 /// Returns the columns of the files of a table.
 fn schema(table: &Table) -> SchemaRef {
     let keys = KEYS.map(|name| Arc::new(Field::new(name, DataType::Int64, false)));
+    // The generation is not the user's, but rows of several generations of a run differ only in it.
     let declared = table.schema();
     let all = keys.into_iter().chain(declared.fields().iter().cloned());
     Arc::new(Schema::new(all.collect::<Vec<_>>()))
@@ -184,6 +191,8 @@ impl LakeTable {
         }
         let table_schema = TableSchema::builder(file_schema.clone()).build();
         let mut statistics = Statistics::new_unknown(&file_schema);
+        // Not exact: rows of other runs are in the same files, so that `count(*)` must not trust
+        // it.
         statistics.num_rows = Precision::Inexact(self.rows);
         let mut source = ParquetSource::new(table_schema)
             .with_enable_page_index(true)

@@ -112,6 +112,7 @@ impl Query {
     /// Returns the description of its answer, one sentence.
     #[must_use]
     pub fn doc(&self) -> &str {
+        // The first comment is the sentence.
         self.text
             .lines()
             .next()
@@ -130,6 +131,7 @@ impl Query {
     /// lines of its file.
     #[must_use]
     pub fn sql(&self, several: bool) -> String {
+        // Its comments are for readers of the library, and an answer shows the SQL alone.
         let is_left_out = |line: &&str| self.is_built_in && line.starts_with("--");
         let lines: Vec<&str> = self.text.lines().skip_while(is_left_out).collect();
         let mut rest = lines.join("\n");
@@ -181,6 +183,7 @@ impl Query {
             .iter()
             .filter(|given| !is_declared(&given.name))
             .collect();
+        // A mistyped name would otherwise leave the default in force.
         if let Some(wrong) = other.first().filter(|_| self.is_built_in) {
             let names: Vec<&str> = self.params().map(|param| param.name).collect();
             return Err(Error::Parameter {
@@ -199,6 +202,7 @@ impl Query {
         };
         for param in self.params() {
             let given = given.iter().rev().find(|given| given.name == param.name);
+            // A parameter without a default and without a value is reported by the planner.
             let Some(text) = given.map(|given| given.text.as_str()).or(param.default) else {
                 continue;
             };

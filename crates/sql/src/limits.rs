@@ -127,6 +127,7 @@ fn check(does: impl Fn() -> String, rows: usize, bytes: u128, limit: u128) -> Re
 }
 
 /// The error of rows that take more memory than they may have.
+// Rounded up, so that the message never says that nothing was too much.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "{does} {} MiB at once, and {} MiB is the limit",

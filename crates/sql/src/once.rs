@@ -34,6 +34,7 @@ pub(crate) fn parts(sql: &str) -> Result<HashSet<String>> {
         return Ok(HashSet::new());
     };
     let parts = query.with.into_iter().flat_map(|with| with.cte_tables);
+    // As the planner does: names without quotes are in lower case.
     let name = |name: datafusion::sql::sqlparser::ast::Ident| match name.quote_style {
         Some(_) => name.value,
         None => name.value.to_ascii_lowercase(),
@@ -136,6 +137,7 @@ fn kept(answer: Answer, most: usize) -> Result<Option<Vec<RecordBatch>>> {
     let mut bytes = 0_usize;
     for batch in answer {
         let batch = batch?;
+        // The whole memory and not only that of the slice, since all of it stays alive.
         bytes = bytes.saturating_add(batch.get_array_memory_size());
         if bytes > most {
             return Ok(None);
@@ -177,6 +179,7 @@ fn replaced(
     let replace = |node: LogicalPlan| {
         let is_it = node == *part;
         Ok(if is_it {
+            // The rows need no further search: there is no part inside them.
             Transformed::new(scan.clone(), true, TreeNodeRecursion::Jump)
         } else {
             Transformed::no(node)

@@ -95,7 +95,8 @@ impl ExplainRequest {
         (title, answer)
     }
 
-    fn shown(&self, found: &Explanation) -> Answer {
+    /// The wanted tables, each with its name and title.
+    fn tables_of(&self, found: &Explanation) -> Vec<(&'static str, &'static str, Answer)> {
         let all = self.table.is_none();
         let wanted = self.table;
         let is_wanted = |table: ExplainTable| all || wanted == Some(table);
@@ -138,10 +139,15 @@ impl ExplainRequest {
             };
             tables.push(("effects", "", answer));
         }
+        tables
+    }
+
+    fn shown(&self, found: &Explanation) -> Answer {
+        let tables = self.tables_of(found);
         let head: Vec<Line> = std::iter::once(Line::heading(found.sentence()))
             .chain(found.more().into_iter().map(Line::new))
             .collect();
-        if !all {
+        if self.table.is_some() {
             let one = tables.into_iter().next().map(|(_, _, answer)| answer);
             let one = one.unwrap_or_else(|| Answer::rows(self, &CAUSES, Vec::new()));
             return one.with_head(head).below(Above::Nothing);

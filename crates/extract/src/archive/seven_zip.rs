@@ -27,6 +27,24 @@ pub(super) fn names(archive: &Archive) -> Result<Vec<String>> {
     Ok(files.map(|file| file.name().to_owned()).collect())
 }
 
+/// Its members.
+fn entries(archive: &Archive, content: &sevenz_rust2::Archive) -> Vec<Entry> {
+    let files = content.files.iter().enumerate();
+    files
+        .filter(|(_, file)| !file.is_directory())
+        .map(|(index, file)| Entry {
+            index,
+            path: file.name().to_owned(),
+            raw_path: Vec::new(),
+            size: file.size(),
+            // Members are packed together, so the size of the whole archive is used as the packed
+            // size.
+            packed: archive.size,
+            encrypted: false,
+        })
+        .collect()
+}
+
 /// Unpacks the traces of a 7z archive.
 pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>> {
     let file = archive
@@ -40,22 +58,7 @@ pub(super) fn unpack(archive: &Archive, spool: &mut Spool) -> Result<Vec<Member>
     }
     // Before anything is unpacked: the dictionary is allocated at the first byte.
     refuse_large_dictionaries(archive, reader.archive())?;
-    let entries = reader
-        .archive()
-        .files
-        .iter()
-        .enumerate()
-        .filter(|(_, file)| !file.is_directory());
-    let entries = entries.map(|(index, file)| Entry {
-        index,
-        path: file.name().to_owned(),
-        raw_path: Vec::new(),
-        size: file.size(),
-        // Members are packed together, so the size of the whole archive is used as the packed size.
-        packed: archive.size,
-        encrypted: false,
-    });
-    let entries: Vec<_> = entries.collect();
+    let entries = entries(archive, reader.archive());
     // Members before a trace also have to be unpacked, though they are not kept.
     let all = entries
         .iter()

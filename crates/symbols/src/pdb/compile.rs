@@ -169,6 +169,36 @@ impl CompilandSymbols {
     }
 }
 
+/// The code of functions, which has lines of its own.
+struct Covered {
+    /// Sorted by start.
+    ranges: Vec<(u32, u32)>,
+    /// The range that was found last. Lines of one function follow each other, so it is seldom
+    /// another one.
+    last: std::ops::Range<u32>,
+}
+
+impl Covered {
+    fn of(functions: &[Named]) -> Self {
+        let mut ranges: Vec<(u32, u32)> = functions
+            .iter()
+            .map(|function| (function.start, function.start.saturating_add(function.len)))
+            .collect();
+        ranges.sort_unstable();
+        Self { ranges, last: 0..0 }
+    }
+
+    fn contains(&mut self, rva: u32) -> bool {
+        if self.last.contains(&rva) {
+            return true;
+        }
+        let below = self.ranges.partition_point(|(start, _)| *start <= rva);
+        let range = below.checked_sub(1).and_then(|at| self.ranges.get(at));
+        self.last = range.map_or(0..0, |(start, end)| *start..*end);
+        self.last.contains(&rva)
+    }
+}
+
 struct Reader<'d> {
     dbi: &'d Dbi,
     types: Names,
@@ -236,52 +266,16 @@ impl Reader<'_> {
     /// Gives their lines to public symbols whose object file has lines but no functions, as
     /// assemblers write them.
     fn lines_of_publics(&mut self, number: usize, lines: &Lines<'_>, first: usize) {
-        let functions = tail(&self.found.functions, first);
-        let mut covered: Vec<(u32, u32)> = functions
-            // Only these ranges have lines of their own.
-            .iter()
-            .map(|function| (function.start, function.start.saturating_add(function.len)))
-            .collect();
-        covered.sort_unstable();
-        // Lines of one function follow each other, so the range is seldom another one.
-        let mut last = 0..0;
-        let mut is_covered = |rva: u32| {
-            if last.contains(&rva) {
-                return true;
-            }
-            let below = covered.partition_point(|(start, _)| *start <= rva);
-            let range = below.checked_sub(1).and_then(|below| covered.get(below));
-            last = range.map_or(0..0, |(start, end)| *start..*end);
-            last.contains(&rva)
-        };
+        let mut covered = Covered::of(tail(&self.found.functions, first));
         let dbi = self.dbi;
         let placed = lines.lines.iter().filter_map(|line| {
             let rva = dbi.code_rva(line.section, line.offset)?;
-            (!is_covered(rva)).then_some((rva, line.place))
+            (!covered.contains(rva)).then_some((rva, line.place))
         });
         let mut of_public: BTreeMap<usize, Vec<(u32, Option<FileLine>)>> = BTreeMap::new();
         for (rva, place) in placed {
-            let below = self
-                .found
-                .publics
-                .partition_point(|public| public.start <= rva);
-            // The nearest public symbol at or before the line.
-            let Some((nth, public)) = below
-                .checked_sub(1)
-                .and_then(|nth| Some((nth, self.found.publics.get(nth)?)))
-            else {
-                continue;
-            };
-            let of = dbi.contribution(public.start);
-            // Only if both are of this compiland: a line behind the end of another one is not its
-            // line.
-            let is_own =
-                of.is_some_and(|it| usize::from(it.compiland) == number && rva < it.end_rva);
-            if is_own && public.rows.is_none() {
-                of_public
-                    .entry(nth)
-                    .or_default()
-                    .push((rva - public.start, place));
+            if let Some((nth, start)) = self.public_of(rva, number) {
+                of_public.entry(nth).or_default().push((rva - start, place));
             }
         }
         for (nth, rows) in of_public {
@@ -302,6 +296,18 @@ impl Reader<'_> {
                     .for_each(|public| public.rows = rows);
             }
         }
+    }
+
+    /// The nearest public symbol at or before a line that may have it, and the start of the symbol.
+    fn public_of(&self, rva: u32, number: usize) -> Option<(usize, u32)> {
+        let publics = &self.found.publics;
+        let below = publics.partition_point(|public| public.start <= rva);
+        let nth = below.checked_sub(1)?;
+        let public = publics.get(nth)?;
+        let of = self.dbi.contribution(public.start)?;
+        // Only if both are of this compiland: a line behind the end of another one is not its line.
+        let is_own = usize::from(of.compiland) == number && rva < of.end_rva;
+        (is_own && public.rows.is_none()).then_some((nth, public.start))
     }
 
     /// The outermost frame at a place.

@@ -63,25 +63,7 @@ impl<'s> SummarySink<'s> {
         kept: &[&'static Table],
     ) -> Result<SummaryStacks, SinkError> {
         let nodes = read_nodes(source)?;
-        let mut wanted = vec![false; nodes.len()];
-        let mut named = vec![false; nodes.len()];
-        let mut mark_rows = |batch: &RecordBatch| {
-            let stacks = int32(batch, STACK_ID)?;
-            for stack in (0..batch.num_rows()).filter_map(|row| stacks.get(row)) {
-                mark(&nodes, &mut wanted, Some(stack));
-                if let Some(named) = usize::try_from(stack)
-                    .ok()
-                    .and_then(|stack| named.get_mut(stack))
-                {
-                    *named = true;
-                }
-            }
-            Ok(())
-        };
-        self.held.iter().try_for_each(&mut mark_rows)?;
-        for table in kept.iter().filter(|table| table.column(STACK_ID).is_some()) {
-            source.scan(table, &[STACK_ID], &mut mark_rows)?;
-        }
+        let (wanted, named) = self.used(source, kept, &nodes)?;
         // Callers come first, so the new number of a parent is known when its child needs it.
         let mut stacks = Renumbered::default();
         let mut frames = Renumbered::default();
@@ -99,18 +81,7 @@ impl<'s> SummarySink<'s> {
                 depth: node.depth,
             });
         }
-        for table in kept
-            .iter()
-            .filter(|table| table.column(START_FRAME_ID).is_some())
-        {
-            source.scan(table, &[START_FRAME_ID], &mut |batch| {
-                let start = int32(batch, START_FRAME_ID)?;
-                (0..batch.num_rows())
-                    .filter_map(|row| start.get(row))
-                    .for_each(|frame| _ = frames.add(frame));
-                Ok(())
-            })?;
-        }
+        add_starts(source, kept, &mut frames)?;
         let kept = kept
             .iter()
             .map(|table| renumbered(source, table, &stacks, &frames));
@@ -123,6 +94,57 @@ impl<'s> SummarySink<'s> {
             stack: rows.take()?,
         })
     }
+
+    /// Returns for each stack whether rows need it, as callers are needed too, and whether they name
+    /// it themselves.
+    fn used(
+        &self,
+        source: &dyn TableSource,
+        kept: &[&'static Table],
+        nodes: &[Node],
+    ) -> Result<(Vec<bool>, Vec<bool>), SinkError> {
+        let mut wanted = vec![false; nodes.len()];
+        let mut named = vec![false; nodes.len()];
+        let mut mark_rows = |batch: &RecordBatch| {
+            let stacks = int32(batch, STACK_ID)?;
+            for stack in (0..batch.num_rows()).filter_map(|row| stacks.get(row)) {
+                mark(nodes, &mut wanted, Some(stack));
+                if let Some(named) = usize::try_from(stack)
+                    .ok()
+                    .and_then(|stack| named.get_mut(stack))
+                {
+                    *named = true;
+                }
+            }
+            Ok(())
+        };
+        self.held.iter().try_for_each(&mut mark_rows)?;
+        for table in kept.iter().filter(|table| table.column(STACK_ID).is_some()) {
+            source.scan(table, &[STACK_ID], &mut mark_rows)?;
+        }
+        Ok((wanted, named))
+    }
+}
+
+/// Adds the frames in which threads start: no stack needs to have them.
+fn add_starts(
+    source: &dyn TableSource,
+    kept: &[&'static Table],
+    frames: &mut Renumbered,
+) -> Result<(), SinkError> {
+    for table in kept
+        .iter()
+        .filter(|table| table.column(START_FRAME_ID).is_some())
+    {
+        source.scan(table, &[START_FRAME_ID], &mut |batch| {
+            let start = int32(batch, START_FRAME_ID)?;
+            (0..batch.num_rows())
+                .filter_map(|row| start.get(row))
+                .for_each(|frame| _ = frames.add(frame));
+            Ok(())
+        })?;
+    }
+    Ok(())
 }
 
 /// Rows of the tables of stacks in a summary.

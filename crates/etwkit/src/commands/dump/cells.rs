@@ -494,15 +494,25 @@ fn print_table(
             lines.line(&format!("{}  … {more} more", table.indent()))?;
         }
     }
-    if shown.more() > 0 {
-        let more = text.int(count(shown.more()));
+    print_left_out(text, shown.more(), &left_out, lines)
+}
+
+/// Prints how many rows and which columns are not shown.
+fn print_left_out(
+    text: &Text,
+    rows: usize,
+    columns: &[&str],
+    lines: &mut Lines<'_, '_>,
+) -> anyhow::Result<()> {
+    if rows > 0 {
+        let more = text.int(count(rows));
         lines.line(&format!("… {more} more (--top 0 shows all)"))?;
     }
-    if !left_out.is_empty() {
-        let names = left_out.join(";+");
+    if !columns.is_empty() {
+        let names = columns.join(";+");
         lines.line(&format!(
             "(too narrow for: {}; --column \"+{names}\" shows them)",
-            left_out.join(" ")
+            columns.join(" ")
         ))?;
     }
     Ok(())
