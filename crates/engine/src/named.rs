@@ -202,9 +202,9 @@ impl Named {
     /// Adds the files of a folder or pattern; none is an error.
     fn all(&mut self, paths: Vec<PathBuf>, message: impl FnOnce() -> String) -> Result<()> {
         if paths.is_empty() {
-            let hint = "looked for are names that end with .etl, .etlgz, .etl.gz, .etl.zst, .etl.xz, .etl.bz2, .etl.lz4, \
-                        .zip, .7z, .cab, .diagsession, .etwx, .etwx.zip or .json7z; \
-                        ** in a pattern stands for any folders";
+            let hint = "etwkit looks for names that end with .etl, .etlgz, .etl.gz, .etl.zst, .etl.xz, .etl.bz2, .etl.lz4, \
+                        .zip, .7z, .cab, .diagsession, .etwx, .etwx.zip or .json7z. \
+                        In a pattern, ** stands for any number of folders";
             return Err(Error::Named {
                 message: message(),
                 hint,
