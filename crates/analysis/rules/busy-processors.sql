@@ -14,9 +14,8 @@
 -- param min_total_ms: float = 250 – of long delays; less goes unnoticed
 -- param min_long_percent: float = 50 – of all delays that long ones take
 -- param min_share_percent: float = 20 – of the time in which the program wanted a processor
--- param min_many_ms: float = 500 – of all delays, where hardly one is long and the program still does not get what it wants
--- param min_many_percent: float = 25 – of the time in which the program wanted a processor, that all of its delays take: each step
---   takes a third longer
+-- param min_many_ms: float = 2000 – of all delays, where hardly one is long and the program still does not get what it wants
+-- param min_many_percent: float = 40 – of the time in which the program wanted a processor, that all of its delays take
 -- param max_idle_percent: float = 10 – of a delay in which some processor was idle: with more, the thread may not run on all of them
 -- param min_idle_us: float = 500 – a processor that is idle for less is between two threads
 -- param min_culprit_percent: float = 40 – of the turns that others had, for one of them to be named

@@ -372,18 +372,12 @@ fn a_delay_is_due_to_others_as_long_as_no_processor_is_idle() {
     }
 }
 
-/// A program that is ready for 18 ms before each of its turns: no delay is long, but a turn of 20 or 40 ms takes much
-/// longer than it needs.
+/// A program that is ready for 18 ms before each of its turns: no delay is long, but of 38 ms it gets 20.
 #[test]
 fn many_short_delays_are_noticed_by_their_share() {
-    for (delays, turn_ms, cost) in [
-        (120, 20_i64, Some(2160 * MS)),
-        (30, 40, Some(540 * MS)),
-        (20, 20, None),
-        (120, 60, None),
-    ] {
+    for (turn_ms, cost) in [(20_i64, Some(2160 * MS)), (60, None)] {
         let mut machine = Machine::new(&["hog.exe", "slow.exe"], 10_000 * MS);
-        for number in 0_i64..delays {
+        for number in 0_i64..120 {
             let from = number * (18 + turn_ms) * MS;
             let turn = from + 18 * MS;
             let mut hog = first(1, from, turn);
@@ -396,11 +390,7 @@ fn many_short_delays_are_noticed_by_their_share() {
             machine.add(hog).add(late);
         }
         let expected = Vec::from_iter(cost.map(Some));
-        assert_eq!(
-            costs(&machine, "busy-processors"),
-            expected,
-            "{delays} before turns of {turn_ms} ms"
-        );
+        assert_eq!(costs(&machine, "busy-processors"), expected, "{turn_ms} ms");
     }
 }
 
