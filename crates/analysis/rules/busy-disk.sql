@@ -13,7 +13,8 @@
 -- evidence: dump disk --process {pid} --details
 -- shows: all requests of both; the finding counts the time in the queue, of requests at the same time once
 -- spot: disk --process {culprit_pid}
--- param min_single_ms: float = 5 – in the queue; a disk that is not busy starts each request at once
+-- param min_single_ms: float = 2 – in the queue; a disk that is not busy starts each request at once, and one without moving parts
+--   serves several in that time
 -- param min_total_ms: float = 250 – a smaller total goes unnoticed
 -- param min_share_percent: float = 10 – of the time from the first to the last request of the program
 -- param min_culprit_percent: float = 50 – of its time in the queue, in which the disk worked for that other program

@@ -869,11 +869,16 @@ fn a_loop_that_sleeps_for_no_time_keeps_its_processor() {
     );
 }
 
-/// Requests of 20 ms after 10 ms in the queue, which another program's request takes on the same disk, or on
-/// another one.
+/// Requests after a time in the queue, which another program's request takes on the same disk, or on another one.
 #[test]
 fn a_disk_is_busy_with_the_requests_of_another_program() {
-    for (other_disk, priority, cost) in [(0, 3, Some(300 * MS)), (1, 3, None), (0, 1, None)] {
+    for (count, queue_ms, other_disk, priority, cost) in [
+        (30, 10_i64, 0, 3, Some(300 * MS)),
+        (100, 3, 0, 3, Some(300 * MS)),
+        (300, 1, 0, 3, None),
+        (30, 10, 1, 3, None),
+        (30, 10, 0, 1, None),
+    ] {
         let mut machine = Machine::new(&["System", "hog.exe", "slow.exe"], 10_000 * MS);
         let request = |program: i32, disk, init_ns: i64, complete_ns: i64, queue_ns: i64| DiskIo {
             kind: "read",
@@ -888,23 +893,24 @@ fn a_disk_is_busy_with_the_requests_of_another_program() {
             priority: 3,
             ..DiskIo::default()
         };
-        for number in 0_i64..30 {
-            let from = number * 100 * MS;
-            let mut late = request(3, 0, from, from + 20 * MS, 10 * MS);
+        for number in 0_i64..count {
+            let from = number * 20 * MS;
+            let begin = from + queue_ms * MS;
+            let mut late = request(3, 0, from, begin + MS, queue_ms * MS);
             late.priority = priority;
-            let first = request(2, other_disk, from - MS, from + 10 * MS, 0);
+            let first = request(2, other_disk, from - MS, begin, 0);
             machine.transfers.extend([first, late]);
         }
         let found = found(&machine, "busy-disk");
         let costs: Vec<_> = found.iter().map(|one| one.cost_ns).collect();
-        let case = format!("disk {other_disk}, priority {priority}");
+        let case = format!("{queue_ms} ms, disk {other_disk}, priority {priority}");
         assert_eq!(costs, Vec::from_iter(cost.map(Some)), "{case}");
         if let Some(one) = found.first() {
-            assert_eq!(
-                one.sentence,
+            let expected = format!(
                 "slow.exe (12) waited 300 ms in the queue of disk 0, since hog.exe (8) kept it busy: \
-                 30 requests, longest 10.0 ms"
+                 {count} requests, longest {queue_ms}.0 ms"
             );
+            assert_eq!(one.sentence, expected);
         }
     }
 }
