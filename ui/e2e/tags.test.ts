@@ -70,7 +70,7 @@ test("a function is tagged by keys, the picture and a table follow, and the file
   await page.keyboard.press("Enter");
   await dialog.waitFor({ state: "hidden" });
   await settled(page);
-  assert.match(await find(page, "Team"), /“Team”: 1 frame, [1-9]/);
+  assert.match(await find(page, "Team"), /“Team”: 1 frame, [\d.]+ %/);
   assert.equal(await textOf(page.locator(".flame-frame b")), "Team\\Hash");
 
   await page.getByRole("button", { name: "Stack tags…" }).click();
@@ -81,10 +81,10 @@ test("a function is tagged by keys, the picture and a table follow, and the file
   await (await download).saveAs(file);
   const sql =
     "SELECT count(*) AS n FROM cpu_sample WHERE stack_tag(stack_id, 'own.stacktags') = 'Team\\Hash'";
-  const words = ["sql", "--json", "--stack-tag-file", file, scenario("git-bash"), sql];
+  const words = ["sql", "--stack-tag-file", file, scenario("git-bash"), sql];
   const env = { ...process.env, ETWKIT_CACHE: path.join(folder, "cache") };
   const rows = execFileSync(process.env["ETWKIT_BIN"] ?? "", words, { env, encoding: "utf8" });
-  assert.match(rows, /"n":\s*[1-9]/);
+  assert.match(rows, /[1-9]\d*\s*$/);
 
   await dialog.getByRole("button", { name: /^Remove Team\\Hash/ }).click();
   await dialog.getByRole("list", { name: "Own rules" }).waitFor({ state: "detached" });
@@ -114,7 +114,7 @@ test("a file replaces the built-in rules, its notes name their lines, and it is 
   assert.deepEqual(await barriers(page, "stack tags of a file"), []);
   await picture(page, "dark-stack-tags");
   await page.keyboard.press("Escape");
-  assert.match(await find(page, "Kernel <b>"), /: 1 frame, [1-9]/);
+  assert.match(await find(page, "Kernel <b>"), /: 1 frame, [\d.]+ %/);
   await page.getByRole("button", { name: "Stack tags…" }).click();
   await dialog.getByRole("button", { name: "Use the built-in rules" }).click();
   await dialog.getByText("the built-in rules", { exact: true }).waitFor();

@@ -2,6 +2,7 @@
 
 import type { GridSort } from "../components/grid-head";
 import type { Arranged } from "../components/grid-order";
+import { membersOf } from "../lib/members";
 import * as store from "./store";
 
 export interface ArrangedTable extends Arranged {
@@ -17,7 +18,7 @@ const names = (value: unknown): string[] =>
 
 /** Reads what a link says; what is of another shape does not count. */
 export function readArranged(value: unknown): ArrangedTable {
-  const saved = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
+  const saved = membersOf(value);
   const widths = Object.entries(saved["widths"] ?? {}).slice(0, MOST);
   const sort = saved["sort"] as Partial<GridSort> | null | undefined;
   return {

@@ -1,6 +1,7 @@
 // Layouts: how the page is arranged, under a name. A layout says nothing about a trace; this browser keeps it.
 
 import { type Signal, signal } from "@preact/signals";
+import { isObject, membersOf } from "../lib/members";
 import { decode, emptyState, encode } from "./codec";
 import { isViewLarge } from "./page";
 import * as prefs from "./prefs";
@@ -46,9 +47,6 @@ const ARRANGES = new Set([
 /** Graphs of a thread that the reader chose. */
 const OF_THREAD = [PATH_ID, FLAME_CHART_ID];
 
-const isObject = (value: unknown): value is Settings =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Settings that arrange the page. */
 export function arranging(settings: Settings): Settings {
   const kept = Object.entries(settings).flatMap(([id, value]): [string, unknown][] => {
@@ -77,7 +75,7 @@ export function rearranged(settings: Settings, others: Settings): Settings {
 }
 
 function readSizes(value: unknown): Layout["sizes"] {
-  const said = isObject(value) ? value : {};
+  const said = membersOf(value);
   const sizes = Object.entries(SIZES).flatMap(([name, [, least, most]]): [string, number][] => {
     const size = said[name];
     return typeof size === "number" ? [[name, Math.min(most, Math.max(least, size))]] : [];
@@ -99,7 +97,7 @@ export function readLayouts(text: string): Layout[] {
   }
   if (!Array.isArray(value)) return [];
   return value.slice(0, MOST).flatMap((one: unknown): Layout[] => {
-    const { name, link, sizes } = isObject(one) ? one : {};
+    const { name, link, sizes } = membersOf(one);
     if (typeof name !== "string" || typeof link !== "string" || link.length > LONGEST_LINK) return [];
     if (name.trim() === "" || decode(link) === null) return [];
     return [{ name: name.trim().slice(0, LONGEST_NAME), link, sizes: readSizes(sizes) }];

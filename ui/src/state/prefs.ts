@@ -1,13 +1,13 @@
 // What belongs to the reader and not to what is shown: it stays in this browser.
 
 import { effect, type Signal, signal } from "@preact/signals";
+import { membersOf } from "../lib/members";
 
 const KEY = "etwkit.prefs";
 
 function stored(): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(localStorage.getItem(KEY) ?? "{}");
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+    return membersOf(JSON.parse(localStorage.getItem(KEY) ?? "{}"));
   } catch {
     return {};
   }

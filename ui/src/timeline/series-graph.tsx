@@ -4,6 +4,7 @@ import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import type { MenuEntry } from "../components/menu";
 import { Canvas, type Draw } from "../draw/canvas";
 import { seriesBuckets } from "../lib/buckets";
+import { membersOf } from "../lib/members";
 import { toggledIn } from "../lib/toggled";
 import { useLatest } from "../state/answer";
 import { learn } from "../state/names";
@@ -49,7 +50,7 @@ interface Settings {
 
 /** What the link says; what it leaves out has its default. */
 function savedOf(value: unknown): Partial<Settings> {
-  return typeof value === "object" && value !== null ? value : {};
+  return membersOf(value);
 }
 
 function readSettings(of: SeriesOf, value: unknown): Settings {
