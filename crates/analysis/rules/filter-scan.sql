@@ -15,8 +15,8 @@
 -- param min_single_ms: float = 10 – one wait that a person notices; scans of known files take less than 1 ms
 -- param min_total_ms: float = 100 – a smaller total goes unnoticed
 -- param min_mean_ms: float = 0.5 – of many short waits: looks at files that were scanned before take less
--- param min_share_percent: float = 5 – of the time from the first to the last wait of a program, for each of its processes, where no
---   single wait is long; for a process that started and ended in the trace, of its life
+-- param min_share_percent: float = 5 – of the time from the first to the last wait of each process of a program, where no single
+--   wait is long. The life of a process counts in place of this time if it started and ended in the trace
 -- param min_wait_us: float = 200 – shorter waits are the price of every filter and are not counted
 WITH waits AS (
   SELECT process_key, thread_key, stack_id, last_out_ns AS from_ns, coalesce(in_ns, readied_ns) AS to_ns, wait_ns

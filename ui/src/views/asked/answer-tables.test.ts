@@ -76,7 +76,8 @@ test("commands of an answer name the trace, not its extract in the cache", () =>
   const line = "etwkit dump dpc /home/a/.cache/etwkit/slow-10aa-0.1.0.etwx";
   assert.equal(named(line, "/tmp/slow.etl"), "etwkit dump dpc /tmp/slow.etl");
   assert.equal(named("etwkit dump dpc '/a b/slow.etwx'", "C:\\a b.etl"), 'etwkit dump dpc "C:\\a b.etl"');
-  assert.equal(named(line, "/tmp/$&.etl"), "etwkit dump dpc '/tmp/$&.etl'");
+  // Not what a replacement stands for: `$&` is the text that was found.
+  assert.equal(named(line, "/tmp/$&.etl"), `etwkit dump dpc "/tmp/"'$'"&.etl"`);
   assert.equal(named("etwkit sql --show-schema", "/tmp/slow.etl"), "etwkit sql --show-schema");
   assert.equal(named("the file /a/slow.etwx", "/tmp/slow.etl"), "the file /a/slow.etwx");
 });
