@@ -574,6 +574,26 @@ fn many_large_methods_cost_as_much_as_one() {
     }
 }
 
+/// A program of .NET waits in its runtime: without names of functions it may be for a lock.
+#[test]
+fn locks_of_a_runtime_need_its_names() {
+    for (waits_in, state) in [
+        ("coreclr.dll+wait", "not checked"),
+        ("coreclr.dll!WaitEx", "nothing"),
+    ] {
+        let mut machine = Machine::new(&["a.exe", "b.exe"], 1000 * MS);
+        let stack = machine.stack(&["ntdll.dll!NtWaitForSingleObject", waits_in, "a.exe!Main"]);
+        let wait = off(1, 100 * MS).readied(110 * MS, 2);
+        machine.add(wait.ran(110 * MS, 111 * MS).in_stack(stack));
+        let request = DiagnoseRequest {
+            rule: Some("lock-convoy".into()),
+            ..DiagnoseRequest::default()
+        };
+        let diagnosis = request.ask(&machine.session()).unwrap();
+        assert_eq!(diagnosis.rules[0].state, state, "{waits_in}");
+    }
+}
+
 /// Threads 1 and 2 take turns at a mutex: their waits look like those for an event, but each ends
 /// when the other thread gives the mutex back.
 #[test]
