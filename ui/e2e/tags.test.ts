@@ -74,7 +74,7 @@ test("a function is tagged by keys, the picture and a table follow, and the file
   assert.equal(await textOf(page.locator(".flame-frame b")), "Team\\Hash");
 
   await page.getByRole("button", { name: "Stack tags…" }).click();
-  await dialog.getByRole("list", { name: "Own rules" }).waitFor();
+  await dialog.getByRole("list", { name: "Your own rules" }).waitFor();
   const download = page.waitForEvent("download");
   await dialog.getByRole("button", { name: "Save as a file" }).click();
   const file = path.join(folder, "own.stacktags");
@@ -87,10 +87,10 @@ test("a function is tagged by keys, the picture and a table follow, and the file
   assert.match(rows, /[1-9]\d*\s*$/);
 
   await dialog.getByRole("button", { name: /^Remove Team\\Hash/ }).click();
-  await dialog.getByRole("list", { name: "Own rules" }).waitFor({ state: "detached" });
+  await dialog.getByRole("list", { name: "Your own rules" }).waitFor({ state: "detached" });
   await dialog.getByRole("button", { name: "Undo" }).click();
   await dialog.getByRole("button", { name: /^Remove Team\\Hash/ }).click();
-  await dialog.getByRole("list", { name: "Own rules" }).waitFor({ state: "detached" });
+  await dialog.getByRole("list", { name: "Your own rules" }).waitFor({ state: "detached" });
   await page.keyboard.press("Escape");
   assert.match(await find(page, "Team"), /“Team”: 0 frames/);
   noErrors(seen);

@@ -73,9 +73,9 @@ export function StackTags() {
         <Button text="Close" onClick={setterTo(isTagsOpen, false)} />
       </header>
       <p>
-        Stacks have the tags of <b>{known.file === null ? "the built-in rules" : shown(known.file)}</b>
-        {rules.length > 0 && ", after the own rules below"}.{" "}
-        <Button text="Use a file…" onClick={() => chooseFile(ENDINGS, (file) => void useFile(file))} />
+        Tags come {rules.length > 0 && "from your own rules below, then "}
+        from <b>{known.file === null ? "the built-in rules" : shown(known.file)}</b>.{" "}
+        <Button text="Use a file…" onClick={() => chooseFile(ENDINGS, (file) => void useFile(file))} />{" "}
         {known.file !== null && (
           <Button
             text="Use the built-in rules"
@@ -190,7 +190,7 @@ interface OwnProps {
 
 function OwnRules({ rules, onRemove }: OwnProps) {
   return (
-    <ul class="own-list" aria-label="Own rules">
+    <ul class="own-list" aria-label="Your own rules">
       {rules.map((rule, at) => (
         // Two rules can be equal.
         <li key={`${at} ${rule.tag}`}>
