@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use arrow_array::RecordBatch;
 use etwkit_base::intervals::SortedUnion;
-use etwkit_base::ordered::{Workers, both};
+use etwkit_base::ordered::{Workers, both, processors};
 use rustc_hash::FxHashMap;
 
 use super::columns::{Get, boolean, int32, int64, whole_int64};
@@ -26,17 +26,28 @@ use crate::tags::TagSet;
 /// fit, and each further chunk of processes costs another scan of the switches.
 const HELD_ROWS: usize = 2_000_000;
 
-/// Threads that compute the tables of processes. What is ahead is bounded by the results that wait.
-const WORKERS: Workers = Workers {
-    threads: 2,
-    jobs_ahead: usize::MAX,
-};
+/// Threads that compute the tables of processes, at most. Each holds sums of all methods.
+const THREADS: usize = 8;
 
 type Sums = BTreeMap<Option<i32>, Sum>;
 pub(super) type Groups = FxHashMap<GroupKey, Group>;
 
 /// Computes `cpu_process`, `cpu_method`, `ready_percentile`, `cpu_tag` and `cpu_stack`.
 pub(super) fn derive(
+    source: &dyn TableSource,
+    sets: &[TagSet],
+    sink: &mut dyn Sink,
+) -> Result<(), SinkError> {
+    // What is ahead is bounded by the results that wait.
+    let workers = Workers {
+        threads: processors().clamp(2, THREADS),
+        jobs_ahead: usize::MAX,
+    };
+    derive_on(workers, source, sets, sink)
+}
+
+fn derive_on(
+    workers: Workers,
     source: &dyn TableSource,
     sets: &[TagSet],
     sink: &mut dyn Sink,
@@ -103,7 +114,7 @@ pub(super) fn derive(
                 .and_then(|()| methods.process(of, &mut sink));
             done.err().into_iter().for_each(|error| _ = put(Err(error)));
         };
-        WORKERS.stream(
+        workers.stream(
             all.len(),
             || Methods::new(&stacks),
             work,
@@ -501,4 +512,79 @@ fn write_stacks(groups: &Groups, sink: &mut dyn Sink) -> Result<(), SinkError> {
         cpu_ns,
     };
     write_all(sums.into_iter().map(row), sink)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::{Columns, Frame, Method, Stack};
+
+    type Batches = Vec<(&'static Table, RecordBatch)>;
+
+    fn rows<R: Row>(rows: &[R]) -> (&'static Table, RecordBatch) {
+        let mut columns = R::Columns::default();
+        rows.iter().for_each(|row| columns.push(row));
+        (R::TABLE, columns.take().unwrap())
+    }
+
+    /// Fifty processes, the first of which has most rows.
+    fn processes() -> Batches {
+        let slice = |process: i32, n: i32| ContextSwitch {
+            thread_key: process * 4 + n % 4,
+            process_key: Some(process),
+            cpu: Some(n % 4),
+            last_out_ns: Some(i64::from(n) * 100),
+            in_ns: Some(i64::from(n) * 100 + 30),
+            out_ns: Some(i64::from(n) * 100 + 90),
+            wait_ns: Some(20),
+            ready_ns: Some(i64::from(n % 10)),
+            run_ns: Some(60),
+            stack_id: Some(n % 3),
+            ..ContextSwitch::default()
+        };
+        let slices: Vec<ContextSwitch> = (0..50)
+            .flat_map(|process| (0..1000 / (process + 1)).map(move |n| slice(process, n)))
+            .collect();
+        let stack = |stack_id: i32| Stack {
+            stack_id,
+            parent_id: stack_id.checked_sub(1).filter(|parent| *parent >= 0),
+            frame_id: stack_id,
+            depth: stack_id,
+        };
+        let frame = |id: i32| Frame {
+            frame_id: id,
+            method_id: Some(id),
+            ..Frame::default()
+        };
+        let method = |method_id: i32| Method {
+            method_id,
+            name: format!("method {method_id}"),
+            ..Method::default()
+        };
+        vec![
+            rows(&slices),
+            rows(&[0, 1, 2].map(stack)),
+            rows(&[0, 1, 2].map(frame)),
+            rows(&[0, 1, 2].map(method)),
+        ]
+    }
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_batches() {
+        let source = processes();
+        let derived = |threads| {
+            let workers = Workers {
+                threads,
+                jobs_ahead: usize::MAX,
+            };
+            let mut batches = Batches::new();
+            derive_on(workers, &source, &[TagSet::built_in()], &mut batches).unwrap();
+            batches
+        };
+        let of_one = derived(1);
+        assert!(of_one.len() > 50, "{}", of_one.len());
+        for threads in [2, 3, 8] {
+            assert_eq!(derived(threads), of_one, "{threads} threads");
+        }
+    }
 }
