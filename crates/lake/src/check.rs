@@ -126,7 +126,7 @@ impl Lake {
         file: &File,
         checked: &mut Checked,
     ) -> Result<BTreeMap<Key, u64>> {
-        let name = format!("{table}/{}", file.name);
+        let name = file.name_in(table);
         let (expected, found) = (file.size, self.store.size(&name)?);
         if found != Some(expected) {
             let found = found.map_or_else(
@@ -139,7 +139,7 @@ impl Lake {
             );
             return Ok(BTreeMap::new());
         }
-        let keys = match Keys::read(&self.store.path(&name)) {
+        let keys = match Keys::read(&self.store, &name) {
             Ok(keys) => keys,
             Err(error) => {
                 checked.wrong(table, error.to_string());

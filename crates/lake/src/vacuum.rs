@@ -56,12 +56,15 @@ impl Lake {
                 done.files += 1;
                 done.bytes += file.size;
             }
-            self.delete_unfinished(&table, older_than, &mut done)?;
+            if self.store.is_folder() {
+                self.delete_unfinished(&table, older_than, &mut done)?;
+            }
         }
         Ok(done)
     }
 
-    /// Deletes the files that writers left behind when they were ended.
+    /// Deletes the files that writers left behind when they were ended. A bucket has none: a file is there
+    /// as a whole or not at all.
     fn delete_unfinished(
         &self,
         table: &str,
