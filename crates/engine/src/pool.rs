@@ -129,8 +129,7 @@ fn stamps(paths: &[PathBuf]) -> Vec<Stamp> {
 /// lake, the stamp of the lake's log.
 fn stamp(path: &Path) -> Stamp {
     if let Some((lake, _)) = etwkit_lake::split(path) {
-        let log = std::fs::metadata(etwkit_lake::run_log(&lake)).ok();
-        return vec![log.and_then(|log| Some((log.len(), log.modified().ok()?)))];
+        return vec![etwkit_lake::stamp(&lake)];
     }
     let parts = [
         path.to_owned(),

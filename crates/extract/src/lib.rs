@@ -74,7 +74,7 @@ pub use options::{Limits, Options};
 pub use pack::Packing;
 pub use partial::Partial;
 pub use precious::precious;
-pub use reader::{Extract, Slice, TableFile, derived_in, manifest_of};
+pub use reader::{Extract, Ranges, Slice, TableFile, derived_in, manifest_of};
 pub use store_error::{StoreError, StoreResult};
 pub use symbols::KeptSymbol;
 pub use tag_sets::{has_tags, is_current, own_tag_sets};

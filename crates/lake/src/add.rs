@@ -172,6 +172,7 @@ impl Lake {
             }
             Ok(Some(()))
         })?;
+        self.forget_snapshot();
         done.ok_or_else(|| busy(RUN))
     }
 

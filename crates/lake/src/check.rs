@@ -135,7 +135,7 @@ impl Lake {
         file: &File,
         checked: &mut Checked,
     ) -> Result<BTreeMap<Key, u64>> {
-        let name = format!("{table}/{}", file.name);
+        let name = file.name_in(table);
         let (expected, found) = (file.size, self.store.size(&name)?);
         // A file of another size is not opened, since the decoder would fail with a message that
         // says less.
@@ -150,7 +150,7 @@ impl Lake {
             );
             return Ok(BTreeMap::new());
         }
-        let keys = match Keys::read(&self.store.path(&name)) {
+        let keys = match Keys::read(&self.store, &name) {
             Ok(keys) => keys,
             Err(error) => {
                 checked.wrong(table, error.to_string());

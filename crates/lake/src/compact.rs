@@ -175,7 +175,7 @@ impl Lake {
         file: &'f File,
         keeps: &dyn Fn(Key) -> bool,
     ) -> Result<Looked<'f>> {
-        let keys = Keys::read(&self.store.file(table, &file.name))?;
+        let keys = Keys::read(&self.store, &file.name_in(table))?;
         let dead = keys.counts.iter().filter(|(key, _)| !keeps(**key));
         Ok(Looked {
             file,

@@ -30,6 +30,7 @@ impl Lake {
             self.discard(RUN, &rest.written);
             Ok(None)
         })?;
+        self.forget_snapshot();
         there.ok_or_else(|| busy(RUN))
     }
 }
@@ -52,8 +53,8 @@ pub(crate) fn without(store: &Store, log: &Log, dropped: &BTreeSet<Key>) -> Resu
         return Ok(rest);
     }
     for file in log.live() {
-        let path = store.file(RUN, &file.name);
-        let mut keys = Keys::read(&path)?.counts;
+        let name = file.name_in(RUN);
+        let mut keys = Keys::read(store, &name)?.counts;
         keys.retain(|key, _| dropped.contains(key));
         // Files without such a run stay as they are, so that dropping one of thousands writes one
         // file.
@@ -62,7 +63,8 @@ pub(crate) fn without(store: &Store, log: &Log, dropped: &BTreeSet<Key>) -> Resu
         }
         rest.found.extend(keys.into_keys());
         let part = file.part.as_deref().unwrap_or(NO_PART);
-        let rows = Rows::open(&path, None)?;
+        let rows = Rows::open(store, &name, None)?;
+        let path = rows.path().to_owned();
         let mut writer = Writer::new(store, RUN, part, rows.schema());
         for batch in rows {
             let batch = batch?;

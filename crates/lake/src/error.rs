@@ -41,6 +41,28 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
+    /// The program was built without object stores.
+    #[error("this build of etwkit opens no lakes in buckets: {}", path.display())]
+    NoObjectStores {
+        /// The lake.
+        path: PathBuf,
+    },
+    /// No variable of the environment names credentials.
+    #[error("no credentials for {}", path.display())]
+    NoCredentials {
+        /// The lake.
+        path: PathBuf,
+    },
+    /// The address of a bucket or its settings are wrong.
+    #[error("cannot open the lake {}: expected {expected}", path.display())]
+    Bucket {
+        /// The lake.
+        path: PathBuf,
+        /// The expected address or settings.
+        expected: String,
+        /// The error of the client.
+        source: Option<Box<object_store::Error>>,
+    },
     /// The target of `init` has something in it.
     #[error("will not make a lake of {}: it is {what}", path.display())]
     Taken {
@@ -143,6 +165,14 @@ impl Error {
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::NotALake { .. } => Some("`etwkit lake init LAKE` makes one"),
+            Self::NoObjectStores { .. } => Some(
+                "`cargo install --locked --path crates/etwkit --features object-store` makes one that does; \
+                 or name a folder",
+            ),
+            Self::NoCredentials { .. } => Some(
+                "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a \
+                 public bucket",
+            ),
             Self::Taken { .. } => Some("name a folder that does not exist, or an empty one"),
             Self::Log { .. } => Some(
                 "a lake has Delta tables of reader version 1, without column mapping and deletion \
@@ -164,6 +194,7 @@ impl Error {
             Self::Extract(error) => error.hint(),
             Self::Io { .. }
             | Self::Store { .. }
+            | Self::Bucket { .. }
             | Self::Encode { .. }
             | Self::Rows { .. }
             | Self::Manifest { .. } => None,

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::layout::{self, RUN};
 use crate::log::{FOLDER, Line, Log};
+use crate::place::in_bucket;
 use crate::read::{Key, Keys};
 use crate::run::{self, Run};
 use crate::store::Store;
@@ -19,11 +20,14 @@ pub struct Lake {
 }
 
 impl Lake {
-    /// Makes a lake without runs in a folder that does not exist or is empty.
+    /// Makes a lake without runs in a folder that does not exist or is empty, or in one of a bucket.
     ///
     /// # Errors
     /// There is something in it; it cannot be written.
     pub fn init(path: &Path) -> Result<Self> {
+        if in_bucket(path).is_some() {
+            return Self::init_in_bucket(path);
+        }
         if is_lake(path) {
             return Err(taken(path, "a lake already"));
         }
@@ -43,9 +47,22 @@ impl Lake {
         if entries.next().is_some() {
             return Err(taken(path, "a folder with other files"));
         }
-        let lake = Self {
-            store: Store::open(path)?,
-        };
+        Self::create(path, Store::open(path)?)
+    }
+
+    fn init_in_bucket(path: &Path) -> Result<Self> {
+        let store = Store::open(path)?;
+        if store.has_folder(&log_of(RUN))? {
+            return Err(taken(path, "a lake already"));
+        }
+        if !store.is_empty(None)? {
+            return Err(taken(path, "a folder with other files"));
+        }
+        Self::create(path, store)
+    }
+
+    fn create(path: &Path, store: Store) -> Result<Self> {
+        let lake = Self { store };
         let mut log = Log::load(&lake.store, RUN)?;
         let schema = layout::delta_schema(run::schema()?.as_ref())?;
         let created = Line::created(&unique::name(), schema);
@@ -68,9 +85,14 @@ impl Lake {
                 path: path.to_owned(),
             });
         }
-        Ok(Self {
-            store: Store::open(path)?,
-        })
+        let store = Store::open(path)?;
+        // The address of a bucket says nothing about what is in it.
+        if !store.is_folder() && !store.has_folder(&log_of(RUN))? {
+            return Err(Error::NotALake {
+                path: path.to_owned(),
+            });
+        }
+        Ok(Self { store })
     }
 
     /// Returns its runs, sorted by `run_id`.
@@ -97,19 +119,28 @@ impl Lake {
         // The keys come from the files themselves, as the log only has the smallest and the largest
         // number.
         for file in run_log.live() {
-            let path = self.store.file(RUN, &file.name);
-            all.extend(Keys::read(&path)?.counts.into_keys());
+            let keys = Keys::read(&self.store, &file.name_in(RUN))?;
+            all.extend(keys.counts.into_keys());
         }
         Ok(all)
     }
 
     /// The names of its tables, `run` among them.
     pub(crate) fn tables(&self) -> Result<Vec<String>> {
-        let mut all = self.store.folders()?;
         // Folders without a log are not tables, such as those that a user put there.
-        all.retain(|table| self.store.path(&format!("{table}/{FOLDER}")).is_dir());
+        let mut all = Vec::new();
+        for table in self.store.folders()? {
+            if self.store.has_folder(&log_of(&table))? {
+                all.push(table);
+            }
+        }
         Ok(all)
     }
+}
+
+/// The folder of the log of a table.
+fn log_of(table: &str) -> String {
+    format!("{table}/{FOLDER}")
 }
 
 fn taken(path: &Path, what: &'static str) -> Error {

@@ -10,11 +10,17 @@
 //! one was faster. Checkpoints spare readers the old commits. Rows that no run names any more stay until
 //! [`Lake::compact`] leaves them out and [`Lake::vacuum`] deletes the files.
 //!
-//! This crate knows folders and files; it does not know SQL.
+//! A lake is a folder, or one of a bucket (`s3://BUCKET/FOLDER`) with the feature `object-store`. This
+//! crate knows folders and files; it does not know SQL.
 
 #![forbid(unsafe_code)]
 
 mod add;
+#[cfg(feature = "object-store")]
+mod bucket;
+#[cfg(not(feature = "object-store"))]
+#[path = "no_bucket.rs"]
+mod bucket;
 mod check;
 mod compact;
 mod drop;
@@ -24,6 +30,7 @@ mod layout;
 mod left_out;
 mod log;
 mod merge;
+mod place;
 mod read;
 mod run;
 mod snapshot;
@@ -40,5 +47,5 @@ pub use error::{Error, Result};
 pub use lake::Lake;
 pub use layout::{GENERATION, RUN};
 pub use run::Run;
-pub use snapshot::{LakeFile, LakeRun, Snapshot, is_lake, run_log, split};
+pub use snapshot::{LakeFile, LakeRun, Snapshot, is_lake, run_log, split, stamp};
 pub use vacuum::Vacuumed;

@@ -1,7 +1,6 @@
 //! Merging of files into few that are sorted by run.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -15,17 +14,15 @@ use crate::{Result, layout};
 
 /// A file that is merged, and its next rows.
 struct Source {
-    path: PathBuf,
     rows: Rows,
     batch: Option<RecordBatch>,
     spans: VecDeque<Span>,
 }
 
 impl Source {
-    fn open(path: PathBuf) -> Result<Self> {
+    fn open(store: &Store, name: &str) -> Result<Self> {
         Ok(Self {
-            rows: Rows::open(&path, None)?,
-            path,
+            rows: Rows::open(store, name, None)?,
             batch: None,
             spans: VecDeque::new(),
         })
@@ -38,7 +35,7 @@ impl Source {
             let Some(batch) = self.rows.next().transpose()? else {
                 return Ok(None);
             };
-            self.spans = spans(&self.path, &batch)?.into();
+            self.spans = spans(self.rows.path(), &batch)?.into();
             self.batch = Some(batch);
         }
         Ok(self.spans.front().map(|span| span.key.0))
@@ -63,7 +60,7 @@ pub(crate) fn merged(
 ) -> Result<Vec<Written>> {
     let mut sources = Vec::new();
     for file in files {
-        sources.push(Source::open(store.file(table, &file.name))?);
+        sources.push(Source::open(store, &file.name_in(table))?);
     }
     let schema = all_columns(sources.iter().map(|source| source.rows.schema()));
     let mut writer = Writer::new(store, table, part, schema.clone());

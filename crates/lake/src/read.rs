@@ -7,15 +7,18 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, Int64Array, RecordBatch};
 use arrow_schema::SchemaRef;
-use etwkit_extract::{Slice, quiet};
+use etwkit_extract::quiet;
 use etwkit_trace::table::RUN_ID;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
 };
 use parquet::errors::ParquetError;
 
+use crate::bucket::Spooled;
 use crate::layout::GENERATION;
+use crate::store::{Store, Whole};
 use crate::{Error, Result};
 
 /// The run and the attempt that rows belong to.
@@ -36,12 +39,22 @@ pub(crate) struct Rows {
     all: u64,
     schema: SchemaRef,
     reader: Option<ParquetRecordBatchReader>,
+    /// What the reader reads, so it goes after it.
+    _spooled: Option<Spooled>,
 }
 
 impl Rows {
     /// Opens a file: those columns, or all.
-    pub(crate) fn open(path: &Path, columns: Option<&[&str]>) -> Result<Self> {
-        let slice = Slice::of_file(path)?;
+    pub(crate) fn open(store: &Store, name: &str, columns: Option<&[&str]>) -> Result<Self> {
+        let path = store.path(name);
+        let Whole { slice, spooled } = match columns {
+            None => store.whole(name)?,
+            Some(_) => Whole {
+                slice: store.slice(name)?,
+                spooled: None,
+            },
+        };
+        let is_wanted = |name: &str| columns.is_none_or(|names| names.contains(&name));
         // Everything that looks at bytes of the file is inside the guard, because the decoder
         // panics over some damaged numbers.
         let open = || {
@@ -50,9 +63,10 @@ impl Rows {
             // The schema is checked before it is decoded, as its depth and its names come from the
             // file.
             slice.check_schema()?;
-            let builder =
-                ParquetRecordBatchReaderBuilder::try_new_with_options(slice.clone(), options)?;
-            slice.check_pages(builder.metadata())?;
+            let metadata = ArrowReaderMetadata::load(&slice, options)?;
+            slice.check_pages(metadata.metadata())?;
+            let slice = slice.with_columns(metadata.metadata(), is_wanted)?;
+            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(slice, metadata);
             let rows = builder.metadata().file_metadata().num_rows();
             let mask = match columns {
                 Some(names) => {
@@ -62,13 +76,19 @@ impl Rows {
             };
             Ok((rows, builder.with_projection(mask).build()?))
         };
-        let (rows, reader) = guarded(open).map_err(|source| damaged(path, source))?;
+        let (rows, reader) = guarded(open).map_err(|source| damaged(&path, source))?;
         Ok(Self {
-            path: path.to_owned(),
+            path,
             all: rows.max(0).cast_unsigned(),
             schema: arrow_array::RecordBatchReader::schema(&reader),
             reader: Some(reader),
+            _spooled: spooled,
         })
+    }
+
+    /// The path of the file, for messages.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The rows of the file by its own description.
@@ -171,8 +191,9 @@ pub(crate) struct Keys {
 
 impl Keys {
     /// Reads the keys of a file.
-    pub(crate) fn read(path: &Path) -> Result<Self> {
-        let batches = Rows::open(path, Some(&[RUN_ID.name, GENERATION.name]))?;
+    pub(crate) fn read(store: &Store, name: &str) -> Result<Self> {
+        let batches = Rows::open(store, name, Some(&[RUN_ID.name, GENERATION.name]))?;
+        let path = batches.path().to_owned();
         let mut keys = Self {
             counts: BTreeMap::new(),
             rows: batches.all(),
@@ -180,7 +201,7 @@ impl Keys {
         };
         let mut last = i64::MIN;
         for batch in batches {
-            for span in spans(path, &batch?)? {
+            for span in spans(&path, &batch?)? {
                 *keys.counts.entry(span.key).or_insert(0) += span.rows as u64;
                 // Only the order of runs matters to a merge; the attempt may go back.
                 keys.is_sorted &= last <= span.key.0;

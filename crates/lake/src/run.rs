@@ -321,8 +321,9 @@ fn row_counts(runs: &[Run]) -> std::result::Result<ArrayRef, ArrowError> {
 pub(crate) fn read(store: &Store, log: &Log, wants: impl Fn(i64) -> bool) -> Result<Vec<Run>> {
     let mut all: BTreeMap<i64, Run> = BTreeMap::new();
     for file in log.live() {
-        let path = store.file(RUN, &file.name);
-        for batch in Rows::open(&path, Some(&READ))? {
+        let rows = Rows::open(store, &file.name_in(RUN), Some(&READ))?;
+        let path = rows.path().to_owned();
+        for batch in rows {
             let batch = batch?;
             let runs = numbers(&path, &batch, RUN_ID.name)?;
             let generations = numbers(&path, &batch, GENERATION.name)?;

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
-use etwkit_extract::run_id;
+use etwkit_extract::{Slice, run_id};
 
 use crate::layout::RUN;
 use crate::log::{FOLDER, Log};
+use crate::place::in_bucket;
 use crate::read::Key;
 use crate::run;
 use crate::{Error, Lake, Result, Run};
@@ -17,6 +19,10 @@ const SIGN: char = '#';
 
 /// Digits of the hash of a trace.
 const DIGITS: usize = 16;
+
+/// Time for which a lake in a bucket is not looked at again: a look is a request, and there is one for each
+/// run that a question names.
+const TRUSTED: Duration = Duration::from_secs(2);
 
 /// The files of each table that was asked for, with the log that names them.
 type FilesByTable = HashMap<String, (Log, Arc<[LakeFile]>)>;
@@ -29,6 +35,8 @@ pub struct Snapshot {
     log: Log,
     runs: Vec<Arc<Run>>,
     by_number: HashMap<i64, usize>,
+    /// The time of the last look at its log.
+    looked: Mutex<Instant>,
     /// Read by the first question that needs them.
     files: Mutex<FilesByTable>,
 }
@@ -47,6 +55,8 @@ pub struct LakeRun {
 pub struct LakeFile {
     /// Its path.
     pub path: PathBuf,
+    /// Its name in the lake.
+    name: String,
     /// Bytes.
     pub size: u64,
     /// Rows; `None` if its writer did not say.
@@ -68,8 +78,7 @@ impl Snapshot {
         let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
         // A look at one file name tells whether the lake has changed, instead of reading its log.
         if let Some(known) = opened.get(path)
-            && is_lake(path)
-            && !known.log.is_outdated(&known.lake.store)?
+            && known.is_current()?
         {
             return Ok(known.clone());
         }
@@ -79,6 +88,7 @@ impl Snapshot {
     }
 
     fn read(path: &Path) -> Result<Self> {
+        let looked = Instant::now();
         let lake = Lake::open(path)?;
         let log = lake.run_log()?;
         let runs = run::read(&lake.store, &log, |_| true)?;
@@ -90,8 +100,23 @@ impl Snapshot {
             lake,
             log,
             runs: runs.into_iter().map(Arc::new).collect(),
+            looked: Mutex::new(looked),
             files: Mutex::default(),
         })
+    }
+
+    /// Returns `true` if the lake is still there, and no commit was added.
+    fn is_current(&self) -> Result<bool> {
+        let store = &self.lake.store;
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if !store.is_folder() && looked.elapsed() < TRUSTED {
+            return Ok(true);
+        }
+        if !is_lake(&self.path) || self.log.is_outdated(store)? {
+            return Ok(false);
+        }
+        *looked = Instant::now();
+        Ok(true)
     }
 
     /// The path, as it was given.
@@ -159,7 +184,8 @@ impl Snapshot {
             .live()
             .into_iter()
             .map(|file| LakeFile {
-                path: store.file(table, &file.name),
+                path: store.path(&file.name_in(table)),
+                name: file.name_in(table),
                 size: file.size,
                 rows: file.rows,
                 run_ids: file.run_ids,
@@ -170,6 +196,15 @@ impl Snapshot {
         self.check_unchanged()?;
         known.insert(table.to_owned(), (log, files.clone()));
         Ok(files)
+    }
+
+    /// Opens files of [`Snapshot::files`], in their order.
+    ///
+    /// # Errors
+    /// One of them cannot be read.
+    pub fn opened(&self, files: &[&LakeFile]) -> Result<Vec<Slice>> {
+        let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+        self.lake.store.slices(&names)
     }
 
     /// Runs that are added later do not matter to a question; runs that are gone do.
@@ -189,10 +224,32 @@ impl Snapshot {
     }
 }
 
-/// Returns `true` if a folder is a lake.
+impl Lake {
+    /// Takes care that the next question sees a commit of this program to a lake that would be trusted.
+    pub(crate) fn forget_snapshot(&self) {
+        if !self.store.is_folder() {
+            let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+            opened.remove(self.store.root());
+        }
+    }
+}
+
+/// Returns `true` if a path is the folder of a lake, or the address of a bucket, which has nothing else.
 #[must_use]
 pub fn is_lake(path: &Path) -> bool {
-    run_log(path).is_dir()
+    in_bucket(path).is_some() || run_log(path).is_dir()
+}
+
+/// Returns two numbers that change with each run that is added to a lake or dropped from it; `None` if it
+/// cannot be read.
+#[must_use]
+pub fn stamp(lake: &Path) -> Option<(u64, SystemTime)> {
+    if in_bucket(lake).is_some() {
+        let snapshot = Snapshot::open(lake).ok()?;
+        return Some((snapshot.log.version()?, SystemTime::UNIX_EPOCH));
+    }
+    let log = run_log(lake).metadata().ok()?;
+    Some((log.len(), log.modified().ok()?))
 }
 
 /// Returns the folder that changes with each run that is added to a lake or dropped from it.

@@ -1,4 +1,5 @@
-//! The files of a lake by their names, as an object store has them. Today the store is a folder.
+//! The files of a lake by their names, as an object store has them. The store is a folder, or one of a
+//! bucket.
 
 use std::fs::{self, File};
 use std::io;
@@ -6,48 +7,91 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures::TryStreamExt;
+use etwkit_extract::Slice;
 use futures::executor::block_on;
+use futures::{StreamExt, TryStreamExt, stream};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as Name;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
 
+use crate::bucket::{self, Spooled};
+use crate::place::in_bucket;
 use crate::{Error, Result};
 
 /// Maximum bytes of a commit. Parsed JSON takes many times as much memory.
 const MAX_READ: u64 = 64 << 20;
+
+/// Files of a bucket that are opened at the same time.
+const OPENED_AT_ONCE: usize = 16;
 
 /// The files of a lake.
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
     objects: Arc<dyn ObjectStore>,
     root: PathBuf,
+    is_folder: bool,
+}
+
+/// A file that is read as a whole.
+pub(crate) struct Whole {
+    pub(crate) slice: Slice,
+    /// The copy that it is read from, if it is not in a folder.
+    pub(crate) spooled: Option<Spooled>,
 }
 
 impl Store {
-    /// Opens a folder.
+    /// Opens a folder, or one of a bucket.
     pub(crate) fn open(root: &Path) -> Result<Self> {
-        let local = LocalFileSystem::new_with_prefix(root).map_err(failed("open", ""))?;
+        let is_folder = in_bucket(root).is_none();
+        let objects: Arc<dyn ObjectStore> = if is_folder {
+            let local = LocalFileSystem::new_with_prefix(root).map_err(failed("open", ""))?;
+            Arc::new(local)
+        } else {
+            bucket::open(root)?
+        };
         Ok(Self {
-            objects: Arc::new(local),
+            objects,
             root: root.to_owned(),
+            is_folder,
         })
     }
 
-    /// The path of a file in the file system.
+    /// The place of the lake, as it was given.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns `true` for a folder of this computer, where a look costs nothing.
+    pub(crate) const fn is_folder(&self) -> bool {
+        self.is_folder
+    }
+
+    /// Waits for a request.
+    fn wait<T, F>(&self, request: impl FnOnce(Arc<dyn ObjectStore>) -> F) -> object_store::Result<T>
+    where
+        F: Future<Output = object_store::Result<T>> + Send + 'static,
+        T: Send + 'static,
+    {
+        let request = request(self.objects.clone());
+        if self.is_folder {
+            block_on(request)
+        } else {
+            bucket::wait(request)
+        }
+    }
+
+    /// The path of a file in the file system; for messages, if the lake is in a bucket.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         // Names in a lake have slashes on every system.
         let parts = name.split('/');
         parts.fold(self.root.clone(), |path, part| path.join(part))
     }
 
-    /// The path of a file by its name in the folder of a table.
-    pub(crate) fn file(&self, table: &str, name: &str) -> PathBuf {
-        self.path(&format!("{table}/{name}"))
-    }
-
     /// Returns `true` if a file lies in the folder of the lake, and not behind a link out of it.
     pub(crate) fn has_inside(&self, name: &str) -> bool {
+        if !self.is_folder {
+            return true;
+        }
         let path = self.path(name);
         let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
         // Both have to be resolved, since the lake itself may be reached through a link.
@@ -66,14 +110,14 @@ impl Store {
         let at = named(name)?;
         let path = self.path(name);
         // Opening a pipe waits for its writer.
-        if path.metadata().is_ok_and(|found| !found.is_file()) {
+        if self.is_folder && path.metadata().is_ok_and(|found| !found.is_file()) {
             return Err(Error::File {
                 path,
                 expected: "a regular file".to_owned(),
                 source: None,
             });
         }
-        let opened = found(block_on(self.objects.get(&at)));
+        let opened = found(self.wait(|objects| async move { objects.get(&at).await }));
         let Some(opened) = opened.map_err(failed("read", name))? else {
             return Ok(None);
         };
@@ -86,14 +130,54 @@ impl Store {
                 source: None,
             });
         }
-        let bytes = block_on(opened.bytes()).map_err(failed("read", name))?;
-        Ok(Some(bytes))
+        let bytes = self.wait(|_| opened.bytes());
+        Ok(Some(bytes.map_err(failed("read", name))?))
+    }
+
+    /// Opens a file to read some of its columns.
+    pub(crate) fn slice(&self, name: &str) -> Result<Slice> {
+        if self.is_folder {
+            return Ok(Slice::of_file(&self.path(name))?);
+        }
+        let at = named(name)?;
+        let opened = self.wait(|objects| bucket::slice(objects, at));
+        opened.map_err(failed("read", name))
+    }
+
+    /// Opens files to read some of their columns, in their order.
+    pub(crate) fn slices(&self, names: &[&str]) -> Result<Vec<Slice>> {
+        if self.is_folder {
+            return names.iter().map(|name| self.slice(name)).collect();
+        }
+        let mut all = Vec::with_capacity(names.len());
+        for name in names {
+            all.push(named(name)?);
+        }
+        let opened = self.wait(|objects| {
+            let opened = stream::iter(all).map(move |at| bucket::slice(objects.clone(), at));
+            opened.buffered(OPENED_AT_ONCE).try_collect()
+        });
+        opened.map_err(failed("read", names.first().copied().unwrap_or("files")))
+    }
+
+    /// Opens a file to read all of it.
+    pub(crate) fn whole(&self, name: &str) -> Result<Whole> {
+        if self.is_folder {
+            return Ok(Whole {
+                slice: self.slice(name)?,
+                spooled: None,
+            });
+        }
+        let at = named(name)?;
+        let read = self.wait(|objects| bucket::whole(objects, at));
+        let (slice, spooled) = read.map_err(failed("read", name))?;
+        Ok(Whole { slice, spooled })
     }
 
     /// The size of a file; `None` if there is none.
     pub(crate) fn size(&self, name: &str) -> Result<Option<u64>> {
         let at = named(name)?;
-        let head = found(block_on(self.objects.head(&at)));
+        let head = found(self.wait(|objects| async move { objects.head(&at).await }));
         let head = head.map_err(failed("read", name))?;
         Ok(head.map(|head| head.size))
     }
@@ -106,8 +190,9 @@ impl Store {
             mode: PutMode::Create,
             ..PutOptions::default()
         };
+        let content = bytes.clone().into();
         // Creating fails if the file exists, which is what makes a commit atomic between programs.
-        match block_on(self.objects.put_opts(&at, bytes.clone().into(), options)) {
+        match self.wait(|objects| async move { objects.put_opts(&at, content, options).await }) {
             Ok(_) => {}
             // A network share can lose the answer, try again and then find the file that it has made.
             // Each writer's files have names and numbers of their own, so equal bytes are the own ones.
@@ -127,14 +212,18 @@ impl Store {
     /// Writes a file in the place of one that may be there. What this returns for is on the disk.
     pub(crate) fn replace(&self, name: &str, bytes: Bytes) -> Result<()> {
         let at = named(name)?;
-        let written = block_on(self.objects.put(&at, bytes.into()));
+        let content = bytes.into();
+        let written = self.wait(|objects| async move { objects.put(&at, content).await });
         written.map_err(failed("write", name))?;
         self.sync(name)
     }
 
     /// Waits until a file is on the disk: a commit that outlives a power failure must not name files
-    /// that do not.
+    /// that do not. A bucket answers only then.
     fn sync(&self, name: &str) -> Result<()> {
+        if !self.is_folder {
+            return Ok(());
+        }
         let path = self.path(name);
         let synced = File::options()
             .read(true)
@@ -153,7 +242,7 @@ impl Store {
     /// Deletes a file. One that is gone already is no error.
     pub(crate) fn delete(&self, name: &str) -> Result<()> {
         let at = named(name)?;
-        let deleted = found(block_on(self.objects.delete(&at)));
+        let deleted = found(self.wait(|objects| async move { objects.delete(&at).await }));
         deleted.map_err(failed("delete", name))?;
         Ok(())
     }
@@ -161,7 +250,7 @@ impl Store {
     /// The files in a folder and below it, by name.
     pub(crate) fn list(&self, folder: &str) -> Result<Vec<ObjectMeta>> {
         let at = named(folder)?;
-        let listed = block_on(self.objects.list(Some(&at)).try_collect());
+        let listed = self.wait(|objects| objects.list(Some(&at)).try_collect());
         let mut all: Vec<ObjectMeta> = listed.map_err(failed("list", folder))?;
         // The order of a folder differs between systems, and answers must not.
         all.sort_by(|a, b| a.location.cmp(&b.location));
@@ -171,6 +260,9 @@ impl Store {
     /// The names of the files directly in a folder; none if it does not exist. Quicker than a list, which
     /// looks at each file.
     pub(crate) fn names(&self, folder: &str) -> Result<Vec<String>> {
+        if !self.is_folder {
+            return self.names_in_bucket(folder);
+        }
         let path = self.path(folder);
         let wrong = |source| Error::Io {
             doing: "read",
@@ -195,9 +287,39 @@ impl Store {
         Ok(names)
     }
 
+    fn names_in_bucket(&self, folder: &str) -> Result<Vec<String>> {
+        let at = named(folder)?;
+        let list = |objects: Arc<dyn ObjectStore>| async move {
+            objects.list_with_delimiter(Some(&at)).await
+        };
+        let listed = self.wait(list).map_err(failed("list", folder))?;
+        let files = listed.objects.iter();
+        let names = files.filter_map(|file| file.location.filename().map(str::to_owned));
+        Ok(names.collect())
+    }
+
+    /// Returns `true` if there is a folder.
+    pub(crate) fn has_folder(&self, name: &str) -> Result<bool> {
+        if self.is_folder {
+            return Ok(self.path(name).is_dir());
+        }
+        Ok(!self.is_empty(Some(name))?)
+    }
+
+    /// Returns `true` if a folder has no file in it or below it; with `None`, the lake.
+    pub(crate) fn is_empty(&self, folder: Option<&str>) -> Result<bool> {
+        let at = folder.map(named).transpose()?;
+        let first = self.wait(|objects| async move {
+            let mut listed = objects.list(at.as_ref());
+            listed.try_next().await
+        });
+        let first = first.map_err(failed("list", folder.unwrap_or("files")))?;
+        Ok(first.is_none())
+    }
+
     /// The names of the folders directly in the lake.
     pub(crate) fn folders(&self) -> Result<Vec<String>> {
-        let listed = block_on(self.objects.list_with_delimiter(None));
+        let listed = self.wait(|objects| async move { objects.list_with_delimiter(None).await });
         let listed = listed.map_err(failed("list", ""))?;
         let mut all: Vec<String> = listed
             .common_prefixes

@@ -62,12 +62,15 @@ impl Lake {
                 done.bytes += file.size;
             }
             // The store does not list unfinished files, so that they are looked for by name.
-            self.delete_unfinished(&table, older_than, &mut done)?;
+            if self.store.is_folder() {
+                self.delete_unfinished(&table, older_than, &mut done)?;
+            }
         }
         Ok(done)
     }
 
-    /// Deletes the files that writers left behind when they were ended.
+    /// Deletes the files that writers left behind when they were ended. A bucket has none: a file is there
+    /// as a whole or not at all.
     fn delete_unfinished(
         &self,
         table: &str,

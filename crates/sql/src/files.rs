@@ -17,7 +17,7 @@ use datafusion::parquet::errors::{ParquetError, Result as ParquetResult};
 use datafusion::parquet::file::metadata::{
     PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader,
 };
-use datafusion::parquet::file::reader::{ChunkReader, Length};
+use datafusion::parquet::file::reader::Length;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use etwkit_extract::{Slice, TableFile};
 use etwkit_lake::LakeFile;
@@ -42,10 +42,8 @@ impl OpenFile {
         }))
     }
 
-    /// Opens a file of a lake, whose log has its size.
-    fn of_lake(file: &LakeFile) -> Result<Arc<Self>> {
-        let slice =
-            Slice::of_file(&file.path).map_err(|e| DataFusionError::External(Box::new(e)))?;
+    /// Returns a file of a lake, whose log has its size.
+    fn of_lake(file: &LakeFile, slice: Slice) -> Result<Arc<Self>> {
         // A file of another length was changed behind the log, and its rows would be others.
         if slice.len() != file.size {
             let wrong = etwkit_lake::Error::File {
@@ -59,6 +57,11 @@ impl OpenFile {
             slice,
             metadata: Mutex::new(None),
         }))
+    }
+
+    fn read(&self, ranges: &[Range<u64>]) -> ParquetResult<Vec<Bytes>> {
+        let metadata = self.metadata()?;
+        self.slice.read_columns(&metadata, ranges)
     }
 
     fn metadata(&self) -> ParquetResult<Arc<ParquetMetaData>> {
@@ -103,9 +106,13 @@ pub(crate) fn describe(
         .with_extension(Opened(open))
 }
 
-/// Describes a file of a lake to the scan.
-pub(crate) fn of_lake(file: &LakeFile, schema: &SchemaRef) -> Result<PartitionedFile> {
-    let open = OpenFile::of_lake(file)?;
+/// Describes an open file of a lake to the scan.
+pub(crate) fn of_lake(
+    file: &LakeFile,
+    slice: Slice,
+    schema: &SchemaRef,
+) -> Result<PartitionedFile> {
+    let open = OpenFile::of_lake(file, slice)?;
     let mut statistics = Statistics::new_unknown(schema);
     // Logs of other writers need not have the number.
     if let Some(rows) = file.rows {
@@ -144,10 +151,18 @@ struct FileReader(Arc<OpenFile>);
 impl AsyncFileReader for FileReader {
     fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, ParquetResult<Bytes>> {
         blocking(self.0.clone(), move |file| {
-            let length =
-                usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
-            file.slice.get_bytes(range.start, length)
+            let mut read = file.read(&[range])?;
+            read.pop()
+                .ok_or_else(|| ParquetError::EOF("no bytes were read".to_owned()))
         })
+    }
+
+    // All at once: a file in another place takes a while for each read.
+    fn get_byte_ranges(
+        &mut self,
+        ranges: Vec<Range<u64>>,
+    ) -> BoxFuture<'_, ParquetResult<Vec<Bytes>>> {
+        blocking(self.0.clone(), move |file| file.read(&ranges))
     }
 
     fn get_metadata<'a>(

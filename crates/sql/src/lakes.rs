@@ -120,7 +120,9 @@ impl OfLake<'_> {
                 source: None,
             }));
         }
-        let opened = wanted.into_iter().map(|file| files::of_lake(file, &schema));
+        let slices = self.lake.opened(&wanted).map_err(failed)?;
+        let opened = wanted.into_iter().zip(slices);
+        let opened = opened.map(|(file, slice)| files::of_lake(file, slice, &schema));
         // A condition that every row passes would only cost time.
         let is_all = self.runs.len() == self.lake.runs().len();
         Ok(Some(LakeTable {
@@ -143,7 +145,11 @@ fn has_any(file: &LakeFile, ids: &[i64]) -> bool {
 }
 
 fn failed(error: etwkit_lake::Error) -> DataFusionError {
-    DataFusionError::External(Box::new(error))
+    match error {
+        // It has advice of its own.
+        etwkit_lake::Error::Extract(error) => DataFusionError::External(Box::new(error)),
+        error => DataFusionError::External(Box::new(error)),
+    }
 }
 
 /// Returns the columns of the files of a table.

@@ -574,3 +574,27 @@ fn exports_of_a_run_are_those_of_its_extract() {
     let (extract, name) = &farm.runs[1];
     assert_eq!(exported(extract), exported(name));
 }
+
+#[cfg(not(feature = "object-store"))]
+#[test]
+fn a_bucket_is_an_error_that_says_how_to_open_it() {
+    let lake = "s3://traces/farm";
+    for words in [
+        &["lake", "init", lake][..],
+        &["lake", "add", lake, "slow.etwx"],
+        &["lake", "list", lake],
+        &["extract", "--lake", lake, &trace("dns-5.etl")],
+        &["sql", lake, "SELECT 1"],
+        &["dump", "process", lake],
+        &["explain", lake],
+    ] {
+        let refused = run(words);
+        assert_eq!(refused.exit, Exit::Error, "{words:?}");
+        for said in [
+            "opens no lakes in buckets: s3://traces/farm",
+            "--features object-store",
+        ] {
+            assert!(refused.err.contains(said), "{words:?}: {}", refused.err);
+        }
+    }
+}

@@ -4,6 +4,7 @@ mod checks;
 mod guard;
 mod pages;
 mod place;
+mod remote;
 mod schema;
 mod slice;
 mod thrift;
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+pub use remote::Ranges;
 pub use slice::{Batches, Cursor, Slice, TableFile};
 
 use etwkit_trace::table::ABOUT;

@@ -6,6 +6,7 @@
 //! (`PageHeader` of the Parquet format): 1 type, 2 uncompressed size, 3 compressed size, then
 //! fields that depend on the type.
 
+use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
@@ -92,6 +93,16 @@ fn check_columns(
         all = all.saturating_add(most);
     }
     Ok(all)
+}
+
+/// Checks the pages of a column that was read as a whole.
+///
+/// # Errors
+/// The errors of [`check`]; positions count from the start of the column.
+pub(super) fn check_chunk(bytes: &Bytes, name: &str) -> Result<(), ParquetError> {
+    let end = bytes.len() as u64;
+    check_column(&Slice::of_bytes(bytes.clone()), (0, end), name)?;
+    Ok(())
 }
 
 /// Checks the pages of a column. Returns the number of values that they claim.

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use super::checks::Checks;
 use super::guard::guarded;
+use super::remote::{Ranges, Remote};
 use super::{pages, schema};
 use crate::checksum::{BLOCK_BYTES, Checksums, Mismatch};
 use crate::reopened::Reopened;
@@ -381,9 +383,36 @@ enum Stored {
     File(Reopened, u64),
     /// All bytes of a small file.
     Memory(Bytes),
+    /// A file in another place.
+    Remote(Remote),
 }
 
 impl Slice {
+    /// A file of these bytes, without checksums.
+    #[must_use]
+    pub const fn of_bytes(bytes: Bytes) -> Self {
+        Self {
+            length: bytes.len() as u64,
+            bytes: Stored::Memory(bytes),
+            checks: None,
+        }
+    }
+
+    /// A file in another place, without checksums: its size and its last bytes, which have its
+    /// description.
+    #[must_use]
+    pub fn of_remote(source: Arc<dyn Ranges>, size: u64, end: Bytes) -> Self {
+        if end.len() as u64 == size {
+            return Self::of_bytes(end);
+        }
+        let start = size.saturating_sub(end.len() as u64);
+        Self {
+            length: size,
+            bytes: Stored::Remote(Remote::new(source, start, end)),
+            checks: None,
+        }
+    }
+
     /// The whole of a file that is stored next to the tables, without checksums.
     ///
     /// # Errors
@@ -419,11 +448,14 @@ impl Slice {
 
     /// Checks the claims in the headers of all pages, before a decoder allocates memory for them.
     /// Returns how many values a column has at most, which are more than the rows if a row can have
-    /// several.
+    /// several. Those of a file in another place are checked when they are read, and have no maximum.
     ///
     /// # Errors
     /// If one claims more than a page can have, reaches out of its column, or is none.
     pub fn check_pages(&self, metadata: &ParquetMetaData) -> Result<u64, ParquetError> {
+        if let Stored::Remote(_) = self.bytes {
+            return Ok(u64::MAX);
+        }
         guarded(|| pages::check(self, metadata))
     }
 
@@ -438,6 +470,47 @@ impl Slice {
         bytes: usize,
     ) -> Result<u64, ParquetError> {
         guarded(|| pages::check_for_rows(self, metadata, bytes))
+    }
+
+    /// Reads ranges of columns and of what is outside of them, in their order.
+    ///
+    /// # Errors
+    /// If one reaches past the end, or a page of a file in another place is damaged.
+    pub fn read_columns(
+        &self,
+        metadata: &ParquetMetaData,
+        ranges: &[Range<u64>],
+    ) -> Result<Vec<Bytes>, ParquetError> {
+        if let Stored::Remote(remote) = &self.bytes {
+            return guarded(|| remote.read_columns(self.length, metadata, ranges));
+        }
+        let read = ranges.iter().map(|range| {
+            let length = range.end.saturating_sub(range.start);
+            let length = usize::try_from(length).unwrap_or(usize::MAX);
+            self.get_bytes(range.start, length)
+        });
+        read.collect()
+    }
+
+    /// Returns the file with these columns in memory, if it is in another place: a decoder reads page by
+    /// page.
+    ///
+    /// # Errors
+    /// If they cannot be read, or a page is damaged.
+    pub fn with_columns(
+        &self,
+        metadata: &ParquetMetaData,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Self, ParquetError> {
+        let Stored::Remote(remote) = &self.bytes else {
+            return Ok(self.clone());
+        };
+        let remote = guarded(|| remote.with_columns(self.length, metadata, &is_wanted))?;
+        Ok(Self {
+            length: self.length,
+            bytes: Stored::Remote(remote),
+            checks: None,
+        })
     }
 
     /// Fills `buf` from `position` of the slice; returns how many bytes there were. They are not
@@ -461,6 +534,12 @@ impl Slice {
                 let wanted = buf.len().min(left);
                 let (buf, _) = buf.split_at_mut(wanted);
                 source.read_at(offset.saturating_add(position), buf)
+            }
+            Stored::Remote(remote) => {
+                let end = position.saturating_add(buf.len() as u64).min(self.length);
+                let read = remote.read(position.min(end)..end)?;
+                let mut bytes: &[u8] = &read;
+                bytes.read(buf)
             }
         }
     }

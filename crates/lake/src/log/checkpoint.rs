@@ -39,17 +39,17 @@ pub(super) fn each(
     version: u64,
     mut apply: impl FnMut(Line) -> Result<()>,
 ) -> Result<()> {
-    let path = store.path(&name::checkpoint(table, version));
-    let slice = Slice::of_file(&path)?;
+    let name = name::checkpoint(table, version);
+    let file = store.whole(&name)?;
     // The callback can only stop the reader, so that its error is kept here.
     let mut applied = Ok(());
-    let read = read(&slice, &LIMITS, &mut |value| {
+    let read = read(&file.slice, &LIMITS, &mut |value| {
         let line = serde_json::from_value(value);
         applied = apply(line.map_err(|error| ParquetError::External(Box::new(error)))?);
         Ok(applied.is_ok())
     });
     read.map_err(|source| Error::File {
-        path,
+        path: store.path(&name),
         expected: "a checkpoint of Delta".to_owned(),
         source: Some(source),
     })?;

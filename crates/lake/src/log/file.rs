@@ -57,6 +57,11 @@ struct Keys {
 }
 
 impl File {
+    /// Its name in the lake.
+    pub(crate) fn name_in(&self, table: &str) -> String {
+        format!("{table}/{}", self.name)
+    }
+
     /// Returns the file of an action.
     ///
     /// # Errors

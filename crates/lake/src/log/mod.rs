@@ -178,6 +178,11 @@ impl Log {
         self.version.map_or(0, |version| version.saturating_add(1))
     }
 
+    /// The number of the last commit; `None` if the table does not exist.
+    pub(crate) const fn version(&self) -> Option<u64> {
+        self.version
+    }
+
     /// Returns `true` if another commit was added since.
     pub(crate) fn is_outdated(&self, store: &Store) -> Result<bool> {
         let next = name::commit(&self.table, self.next());

@@ -8,9 +8,13 @@
     missing_docs
 )]
 
+#[cfg(feature = "object-store")]
+mod bucket;
 mod crash;
 mod hostile;
 mod log;
+#[cfg(feature = "object-store")]
+mod s3;
 mod support;
 mod writers;
 
@@ -374,4 +378,18 @@ fn damage_is_found() {
     assert!(problems()[0].ends_with("it is missing"), "{:?}", problems());
     std::fs::write(&file.path, &bytes).unwrap();
     assert_eq!(problems(), [""; 0]);
+}
+
+#[cfg(not(feature = "object-store"))]
+#[test]
+fn a_bucket_is_refused_by_a_build_without_object_stores() {
+    let path = "s3://traces/lake".as_ref();
+    for error in [
+        Lake::init(path).unwrap_err(),
+        Lake::open(path).unwrap_err(),
+        Snapshot::open(path).unwrap_err(),
+    ] {
+        assert!(matches!(error, Error::NoObjectStores { .. }), "{error}");
+        assert!(error.hint().unwrap().contains("--features object-store"));
+    }
 }

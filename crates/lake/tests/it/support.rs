@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use etwkit_extract::manifest::{Clock, Detail, Machine, Manifest, SourceFile, TraceSource};
 use etwkit_extract::{Extract, Writer, WriterOptions, run_id};
-use etwkit_lake::{Lake, Snapshot};
+use etwkit_lake::{Lake, LakeFile, Snapshot};
 use etwkit_trace::table::{Columns as _, Mark, Process, Row};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use tempfile::TempDir;
@@ -25,6 +25,22 @@ impl Farm {
         let path = folder.path().join("lake");
         let lake = Lake::init(&path).unwrap();
         Self { folder, lake, path }
+    }
+
+    /// A new lake in another place.
+    #[cfg(feature = "object-store")]
+    pub(crate) fn at(path: &Path) -> Self {
+        Self::of(Lake::init(path).unwrap(), path)
+    }
+
+    /// A lake that is there.
+    #[cfg(feature = "object-store")]
+    pub(crate) fn of(lake: Lake, path: &Path) -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            lake,
+            path: path.to_owned(),
+        }
     }
 
     /// The folder of the lake.
@@ -121,8 +137,9 @@ pub(crate) fn marks(farm: &Farm) -> BTreeMap<i64, usize> {
 pub(crate) fn marks_in(lake: &Path) -> BTreeMap<i64, usize> {
     let snapshot = Snapshot::open(lake).unwrap();
     let mut counts = BTreeMap::new();
-    for file in &*snapshot.files("mark").unwrap() {
-        let opened = std::fs::File::open(&file.path).unwrap();
+    let files = snapshot.files("mark").unwrap();
+    let files: Vec<&LakeFile> = files.iter().collect();
+    for opened in snapshot.opened(&files).unwrap() {
         let rows = ParquetRecordBatchReaderBuilder::try_new(opened)
             .unwrap()
             .build()

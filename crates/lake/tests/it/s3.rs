@@ -1,0 +1,292 @@
+//! An object store on this computer, which stands in for S3.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// The time of all files.
+const CHANGED: &str = "2020-01-01T00:00:00.000Z";
+const CHANGED_HTTP: &str = "Wed, 01 Jan 2020 00:00:00 GMT";
+
+/// The variable with the address of the lake, which only the steps of a test have.
+pub(crate) const LAKE: &str = "ETWKIT_TEST_LAKE";
+
+/// Variables that would lead to other places.
+const NOT_FOR_TESTS: [&str; 8] = [
+    "AWS_ENDPOINT_URL_S3",
+    "AWS_PROFILE",
+    "AWS_SESSION_TOKEN",
+    "AWS_SKIP_SIGNATURE",
+    "HTTP_PROXY",
+    "http_proxy",
+    "ALL_PROXY",
+    "all_proxy",
+];
+
+/// A fault that happens once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    None,
+    /// Another writer commits first.
+    OtherWriter,
+    /// The answer about a file that was written is lost.
+    LostAnswer,
+}
+
+/// The files, and what was done with them.
+#[derive(Default)]
+pub(crate) struct Kept {
+    pub(crate) files: BTreeMap<String, Vec<u8>>,
+    /// Requests by their methods.
+    pub(crate) requests: Vec<String>,
+    /// Bytes of files that were sent.
+    pub(crate) sent: usize,
+    fault: Option<Fault>,
+}
+
+pub(crate) struct S3 {
+    address: String,
+    pub(crate) kept: Arc<Mutex<Kept>>,
+}
+
+/// A request.
+struct Asked {
+    method: String,
+    path: String,
+    query: BTreeMap<String, String>,
+    headers: BTreeMap<String, String>,
+    body: Vec<u8>,
+}
+
+/// The status, more headers and the content of an answer.
+type Answer = (&'static str, Vec<String>, Vec<u8>);
+
+impl S3 {
+    /// Starts a store. The fault is the first commit of the table `run` after the one that made it.
+    pub(crate) fn start(fault: Fault) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let kept = Arc::new(Mutex::new(Kept {
+            fault: Some(fault),
+            ..Kept::default()
+        }));
+        let of_all = kept.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let kept = of_all.clone();
+                thread::spawn(move || serve(&stream.unwrap(), &kept));
+            }
+        });
+        Self { address, kept }
+    }
+
+    /// Runs the steps of a test in a process with the variables of the store.
+    pub(crate) fn run(&self, steps: &str) {
+        let credentials = [
+            ("AWS_ACCESS_KEY_ID", "key"),
+            ("AWS_SECRET_ACCESS_KEY", "secret"),
+        ];
+        self.run_with(steps, &credentials);
+    }
+
+    pub(crate) fn run_with(&self, steps: &str, variables: &[(&str, &str)]) {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", steps, "--nocapture"]);
+        for name in NOT_FOR_TESTS {
+            command.env_remove(name);
+        }
+        command.env_remove("AWS_ACCESS_KEY_ID");
+        command.env(LAKE, "s3://traces/farm/lake");
+        command.env("AWS_ENDPOINT_URL", &self.address);
+        command.env("AWS_ALLOW_HTTP", "true");
+        command.env("AWS_REGION", "us-east-1");
+        command.envs(variables.iter().copied());
+        let done = command.output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr);
+        let printed = String::from_utf8_lossy(&done.stdout);
+        assert!(done.status.success(), "{said}{printed}");
+        assert!(printed.contains("1 passed"), "{printed}");
+    }
+}
+
+fn serve(stream: &TcpStream, kept: &Mutex<Kept>) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    while let Some(asked) = read(&mut reader) {
+        let is_head = asked.method == "HEAD";
+        let (status, headers, body) = answer(&asked, &mut kept.lock().unwrap());
+        let mut text = format!("HTTP/1.1 {status}\r\n");
+        for header in headers {
+            text.push_str(&format!("{header}\r\n"));
+        }
+        text.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
+        let mut stream = stream;
+        let mut sent = stream.write_all(text.as_bytes());
+        if !is_head {
+            sent = sent.and_then(|()| stream.write_all(&body));
+        }
+        if sent.is_err() {
+            return;
+        }
+    }
+}
+
+/// Reads a request; `None` at the end of the connection.
+fn read(reader: &mut impl BufRead) -> Option<Asked> {
+    let first = line(reader).ok().filter(|line| !line.is_empty())?;
+    let mut words = first.split(' ');
+    let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
+    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+    let pairs = query.split('&').filter(|pair| !pair.is_empty());
+    let query = pairs.map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (name.to_owned(), decoded(value))
+    });
+    let mut headers = BTreeMap::new();
+    loop {
+        let header = line(reader).ok()?;
+        let Some((name, value)) = header.split_once(':') else {
+            break;
+        };
+        headers.insert(name.to_lowercase(), value.trim().to_owned());
+    }
+    let length = headers.get("content-length");
+    let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
+    reader.read_exact(&mut body).ok()?;
+    Some(Asked {
+        method,
+        path: decoded(path),
+        query: query.collect(),
+        headers,
+        body,
+    })
+}
+
+fn line(reader: &mut impl BufRead) -> io::Result<String> {
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    Ok(line.trim_end().to_owned())
+}
+
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let is_code = *first == b'%' && after.len() >= 2;
+        if is_code {
+            let code = std::str::from_utf8(&after[..2]).unwrap();
+            bytes.push(u8::from_str_radix(code, 16).unwrap());
+        } else {
+            bytes.push(*first);
+        }
+        rest = if is_code { &after[2..] } else { after };
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+fn answer(asked: &Asked, kept: &mut Kept) -> Answer {
+    kept.requests
+        .push(format!("{} {}", asked.method, asked.path));
+    if !asked.headers.contains_key("authorization") {
+        return ("403 Forbidden", Vec::new(), Vec::new());
+    }
+    let Some(path) = asked.path.strip_prefix("/traces") else {
+        return ("404 Not Found", Vec::new(), Vec::new());
+    };
+    let key = path.trim_start_matches('/');
+    match asked.method.as_str() {
+        "GET" if key.is_empty() => list(asked, kept),
+        "GET" | "HEAD" => get(asked, key, kept),
+        "PUT" => put(asked, key, kept),
+        "POST" => delete(asked, kept),
+        _ => ("405 Method Not Allowed", Vec::new(), Vec::new()),
+    }
+}
+
+fn put(asked: &Asked, key: &str, kept: &mut Kept) -> Answer {
+    let is_create = asked.headers.get("if-none-match").map(String::as_str) == Some("*");
+    let is_next_commit = key.ends_with("run/_delta_log/00000000000000000001.json");
+    let fault = kept.fault.take_if(|_| is_next_commit);
+    if fault == Some(Fault::OtherWriter) {
+        kept.files.insert(key.to_owned(), b"{}\n".to_vec());
+    }
+    if is_create && kept.files.contains_key(key) {
+        return ("412 Precondition Failed", Vec::new(), Vec::new());
+    }
+    kept.files.insert(key.to_owned(), asked.body.clone());
+    if fault == Some(Fault::LostAnswer) {
+        return ("503 Slow Down", Vec::new(), Vec::new());
+    }
+    ("200 OK", vec!["ETag: \"1\"".to_owned()], Vec::new())
+}
+
+fn get(asked: &Asked, key: &str, kept: &mut Kept) -> Answer {
+    let Some(file) = kept.files.get(key) else {
+        return ("404 Not Found", Vec::new(), Vec::new());
+    };
+    let mut headers = vec![
+        "ETag: \"1\"".to_owned(),
+        format!("Last-Modified: {CHANGED_HTTP}"),
+    ];
+    let range = asked.headers.get("range");
+    let range = range.and_then(|range| range.strip_prefix("bytes="));
+    let Some((from, to)) = range.and_then(|range| range.split_once('-')) else {
+        let body = file.clone();
+        kept.sent += body.len();
+        return ("200 OK", headers, body);
+    };
+    let size = file.len();
+    let (from, to): (usize, usize) = match (from.parse(), to.parse::<usize>()) {
+        (Ok(from), Ok(to)) => (from, size.min(to + 1)),
+        (Ok(from), Err(_)) => (from, size),
+        (Err(_), Ok(last)) => (size.saturating_sub(last), size),
+        (Err(_), Err(_)) => panic!("{range:?}"),
+    };
+    let body = file[from..to].to_vec();
+    kept.sent += body.len();
+    headers.push(format!("Content-Range: bytes {from}-{}/{size}", to - 1));
+    ("206 Partial Content", headers, body)
+}
+
+fn list(asked: &Asked, kept: &Kept) -> Answer {
+    let prefix = asked.query.get("prefix").map_or("", String::as_str);
+    let has_folders = asked.query.contains_key("delimiter");
+    let mut folders = Vec::new();
+    let mut text = String::from("<ListBucketResult>");
+    for (key, bytes) in &kept.files {
+        let Some(rest) = key.strip_prefix(prefix) else {
+            continue;
+        };
+        if let Some((folder, _)) = rest.split_once('/').filter(|_| has_folders) {
+            folders.push(format!("{prefix}{folder}/"));
+            continue;
+        }
+        let size = bytes.len();
+        text.push_str(&format!(
+            "<Contents><Key>{key}</Key><LastModified>{CHANGED}</LastModified><ETag>\"1\"</ETag>\
+             <Size>{size}</Size></Contents>"
+        ));
+    }
+    folders.dedup();
+    for folder in folders {
+        text.push_str(&format!(
+            "<CommonPrefixes><Prefix>{folder}</Prefix></CommonPrefixes>"
+        ));
+    }
+    text.push_str("</ListBucketResult>");
+    ("200 OK", Vec::new(), text.into_bytes())
+}
+
+fn delete(asked: &Asked, kept: &mut Kept) -> Answer {
+    let body = String::from_utf8(asked.body.clone()).unwrap();
+    let mut text = String::from("<DeleteResult>");
+    for part in body.split("<Key>").skip(1) {
+        let (key, _) = part.split_once("</Key>").unwrap();
+        kept.files.remove(key);
+        text.push_str(&format!("<Deleted><Key>{key}</Key></Deleted>"));
+    }
+    text.push_str("</DeleteResult>");
+    ("200 OK", Vec::new(), text.into_bytes())
+}
