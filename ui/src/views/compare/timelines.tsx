@@ -54,6 +54,7 @@ const MOST_CORES = 64;
 /** Pixels of the title above the cores, of a core, and of all cores together. */
 const [HEAD, CORE, CORES] = [26, 12, 160];
 
+const NONE: readonly Lane[] = [];
 const HEIGHTS = { cpu: 88, disk: 68 };
 const TITLES = { cpu: "CPU by process", disk: "Disk by process" };
 type Kind = keyof typeof TITLES;
@@ -136,7 +137,7 @@ const askSides = (requests: SideRequest[], signal: AbortSignal) =>
 
 function useCores({ trace, opening }: Side): readonly Lane[] {
   const request = lanesRequest(trace.id, "core", MOST_CORES);
-  return useAnswer(api.lanes, hasRows(opening, "context_switch") ? request : null).data?.lanes ?? [];
+  return useAnswer(api.lanes, hasRows(opening, "context_switch") ? request : null).data?.lanes ?? NONE;
 }
 
 function sideRequest(
