@@ -125,3 +125,66 @@ test("a flame graph of two parts loads what is below a frame", async () => {
   noErrors(seen);
   await seen.close();
 });
+
+test("both sides are on one time axis, which is moved and selected for both, and what is selected is compared", async () => {
+  const seen = await visit(served.link);
+  const { page } = seen;
+  await ready(page);
+  await drag(page, 0.01, 0.06);
+  await page.getByRole("button", { name: "Compare", exact: true }).first().click();
+  await drag(page, 0.2, 0.6);
+  await page.getByRole("button", { name: "Selected part as B" }).click();
+  const below = page.locator(".below");
+  await below.getByRole("combobox", { name: "As" }).selectOption("time");
+  await settled(page);
+  const axis = below.getByRole("img", { name: /^Common time axis/ });
+  const label = async () => (await axis.getAttribute("aria-label")) ?? "";
+  const whole = await label();
+  assert.match(whole, /^Common time axis: 0\.\d+–/, "the axis counts from the start of each part");
+  // Each side has its own graphs, on one scale.
+  const graph = (name: string) => below.locator(`[data-graph="compare-${name}"]`);
+  const scaleOf = (name: string) => graph(name).locator(".axis").textContent();
+  assert.equal(await scaleOf("a-cpu"), await scaleOf("b-cpu"));
+  assert.match(await textOf(graph("b-cpu").locator(".legend")), /NwScanSvc\.exe/);
+  await graph("b-cores").waitFor();
+  // What is done over B is done to both.
+  await below.getByRole("button", { name: "Zoom in" }).click();
+  await settled(page);
+  assert.notEqual(await label(), whole);
+  const plot = graph("b-cpu").locator(".plot");
+  await plot.scrollIntoViewIfNeeded();
+  const box = await plot.boundingBox();
+  assert.ok(box !== null);
+  await page.mouse.move(box.x + box.width * 0.4, box.y + 40);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 40, { steps: 4 });
+  await page.mouse.up();
+  await settled(page);
+  assert.match(await label(), /; selected /);
+  assert.deepEqual(await barriers(page, "compare over time"), []);
+  // Another 0 is another axis.
+  await below.getByRole("combobox", { name: "Time 0" }).selectOption("trace");
+  await settled(page);
+  assert.doesNotMatch(await label(), /; selected /);
+  assert.notEqual(await label(), whole);
+  await below.getByRole("combobox", { name: "Time 0" }).selectOption("part");
+  await settled(page);
+  assert.equal(await label(), whole);
+  await plot.scrollIntoViewIfNeeded();
+  const again = await plot.boundingBox();
+  assert.ok(again !== null);
+  await page.mouse.move(again.x + again.width * 0.02, again.y + 40);
+  await page.mouse.down();
+  await page.mouse.move(again.x + again.width * 0.1, again.y + 40, { steps: 4 });
+  await page.mouse.up();
+  await settled(page);
+  const sides = () => below.locator(".compare-what").allInnerTexts();
+  const before = await sides();
+  await below.getByRole("button", { name: "Compare the selected part" }).click();
+  await settled(page);
+  const [a = "", b = ""] = await sides();
+  assert.ok(a !== before[0] && b !== before[1], "the selected part is taken on both sides");
+  assert.equal(/\(.*\)/.exec(a)?.[0], /\(.*\)/.exec(b)?.[0], "both are as long");
+  noErrors(seen);
+  await seen.close();
+});

@@ -4,7 +4,8 @@ import { visible } from "../lib/buckets";
 import { toPixel } from "../lib/scale";
 import type { Range } from "../wire";
 
-interface Sight {
+/** Buckets of a part of the trace in a picture of another part. */
+export interface BucketSight {
   /** Where the buckets start and end. */
   range: Range;
   buckets: number;
@@ -13,7 +14,7 @@ interface Sight {
 }
 
 /** Pixels where the buckets from the first one in sight on begin, and where the last one ends. */
-export function edges({ range, buckets, window, width }: Sight) {
+export function edges({ range, buckets, window, width }: BucketSight) {
   const [first, last] = visible(range, buckets, window);
   const wide = (range.to_ns - range.from_ns) / Math.max(1, buckets);
   const x = Int32Array.from({ length: Math.max(0, last - first) + 1 }, (_, at) =>

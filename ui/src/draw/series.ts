@@ -1,7 +1,6 @@
 // Sums over time: bands on each other, or lines.
 
-import type { Range } from "../wire";
-import { edges } from "./edges";
+import { type BucketSight, edges } from "./edges";
 
 export interface Band {
   colour: string;
@@ -9,12 +8,7 @@ export interface Band {
   values: readonly number[];
 }
 
-export interface SeriesSight {
-  /** Where the buckets start and end. */
-  range: Range;
-  buckets: number;
-  window: Range;
-  width: number;
+export interface SeriesSight extends BucketSight {
   height: number;
   /** The value at the full height. */
   most: number;

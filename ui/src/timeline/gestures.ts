@@ -3,10 +3,11 @@
 import type { RefObject } from "preact";
 import { useEffect } from "preact/hooks";
 import { ordered, panned, toMoment, toPixel, zoomed } from "../lib/scale";
-import { hover, type Tip, tip } from "../state/page";
+import { type Tip, tip } from "../state/page";
 import { isWheelScrolling } from "../state/prefs";
 import * as store from "../state/store";
 import type { Range } from "../wire";
+import { PAGE_AXIS, type TimeAxis } from "./time-axis";
 
 /** What a picture does with moments. */
 export interface Plot {
@@ -48,22 +49,20 @@ interface At {
   ns: number;
 }
 
-const bounds = () => store.trace.value?.opening?.range ?? store.view.value.window;
-
-function at(event: MouseEvent, held?: HTMLElement): At | null {
+function at(axis: TimeAxis, event: MouseEvent, held?: HTMLElement): At | null {
   // A captured pointer has the area as its target, whatever it is over.
   const under = held === undefined ? document.elementFromPoint(event.clientX, event.clientY) : null;
   const plot = held ?? under?.closest<HTMLElement>("[data-plot]") ?? null;
   if (plot === null) return null;
   const box = plot.getBoundingClientRect();
   const x = event.clientX - box.left;
-  const ns = toMoment(x, store.view.value.window, box.width);
+  const ns = toMoment(x, axis.window(), box.width);
   return { plot, x, y: event.clientY - box.top, width: box.width, ns };
 }
 
 /** The end of the range that stays where it is while the one under the pointer, if there is one, is dragged. */
-function edgeAt(place: At): number | null {
-  const { range, window } = store.view.value;
+function edgeAt(axis: TimeAxis, place: At): number | null {
+  const [range, window] = [axis.range(), axis.window()];
   if (range === null) return null;
   if (Math.abs(toPixel(range.from_ns, window, place.width) - place.x) <= EDGE) return range.to_ns;
   if (Math.abs(toPixel(range.to_ns, window, place.width) - place.x) <= EDGE) return range.from_ns;
@@ -73,14 +72,17 @@ function edgeAt(place: At): number | null {
 class Gestures {
   private drag: Drag | null = null;
 
-  constructor(private readonly area: HTMLElement) {}
+  constructor(
+    private readonly area: HTMLElement,
+    private readonly axis: TimeAxis,
+  ) {}
 
   down = (event: PointerEvent): void => {
-    const place = at(event);
+    const place = at(this.axis, event);
     if (place === null || event.button > 1) return;
     const isPan = event.button === 1 || event.shiftKey;
-    const edge = isPan ? null : edgeAt(place);
-    const { window } = store.view.value;
+    const edge = isPan ? null : edgeAt(this.axis, place);
+    const window = this.axis.window();
     const kind = isPan ? "pan" : "select";
     this.drag = {
       kind,
@@ -96,12 +98,12 @@ class Gestures {
 
   move = (event: PointerEvent): void => {
     const drag = this.drag;
-    const place = at(event, drag?.plot);
+    const place = at(this.axis, event, drag?.plot);
     if (place === null) {
       this.leave();
       return;
     }
-    hover.value = place.ns;
+    this.axis.hover.value = place.ns;
     if (drag === null) {
       this.point(event, place);
       return;
@@ -110,12 +112,16 @@ class Gestures {
     if (!drag.isMoved) return;
     tip.value = null;
     store.isDragging.value = drag.kind === "select";
-    if (drag.kind === "select") store.setRange(ordered(drag.anchor, place.ns), "select");
-    else store.setWindow(panned(drag.window, (drag.x - event.clientX) / place.width, bounds()), "pan");
+    if (drag.kind === "select") this.axis.setRange(ordered(drag.anchor, place.ns), "select");
+    else this.pan(drag.window, (drag.x - event.clientX) / place.width);
   };
 
+  private pan(from: Range, share: number): void {
+    this.axis.setWindow(panned(from, share, this.axis.bounds()), "pan");
+  }
+
   private point(event: PointerEvent, place: At): void {
-    this.area.classList.toggle("at-edge", edgeAt(place) !== null);
+    this.area.classList.toggle("at-edge", edgeAt(this.axis, place) !== null);
     const found = plots.get(place.plot)?.tip?.(place.ns, place.y) ?? null;
     tip.value = found === null ? null : { x: event.clientX, y: event.clientY, tip: found };
   }
@@ -124,13 +130,13 @@ class Gestures {
     const drag = this.drag;
     this.cancel();
     if (drag === null || drag.isMoved) return;
-    const place = at(event, drag.plot);
+    const place = at(this.axis, event, drag.plot);
     if (place === null) return;
-    const { range } = store.view.value;
+    const range = this.axis.range();
     const isOutside = range !== null && (place.ns < range.from_ns || place.ns > range.to_ns);
     const click = plots.get(place.plot)?.click;
     if (click !== undefined) click(place.ns, place.y, event);
-    else if (isOutside) store.setRange(null);
+    else if (isOutside) this.axis.setRange(null);
   };
 
   cancel = (): void => {
@@ -140,44 +146,44 @@ class Gestures {
 
   leave = (): void => {
     if (this.drag !== null) return;
-    hover.value = null;
+    this.axis.hover.value = null;
     tip.value = null;
   };
 
   twice = (event: MouseEvent): void => {
-    const place = at(event);
+    const place = at(this.axis, event);
     if (place === null) return;
-    const { range } = store.view.value;
+    const range = this.axis.range();
     const found = plots.get(place.plot)?.fit?.(place.ns, place.y) ?? null;
     const isIn = range !== null && place.ns >= range.from_ns && place.ns <= range.to_ns;
-    store.setWindow(found ?? (isIn ? range : null) ?? bounds(), "");
+    this.axis.setWindow(found ?? (isIn ? range : null) ?? this.axis.bounds(), "");
   };
 
   wheel = (event: WheelEvent): void => {
-    const place = at(event);
+    const place = at(this.axis, event);
     const isPlain = !event.ctrlKey && !event.shiftKey && Math.abs(event.deltaX) <= Math.abs(event.deltaY);
     if (place === null || (isWheelScrolling.value && isPlain)) return;
     event.preventDefault();
     tip.value = null;
-    const { window } = store.view.value;
+    const window = this.axis.window();
     // Lines and pages of a wheel count as pixels of a pad.
     const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 32 : 1;
     const isSideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
     const by = (isSideways ? event.deltaX : event.deltaY) * unit;
-    if (isSideways || event.shiftKey) store.setWindow(panned(window, by / place.width, bounds()), "pan");
+    if (isSideways || event.shiftKey) this.pan(window, by / place.width);
     else {
       const factor = Math.exp(Math.max(-240, Math.min(240, by)) * (event.ctrlKey ? 0.008 : 0.002));
-      store.setWindow(zoomed(window, place.ns, factor, bounds()), "zoom");
+      this.axis.setWindow(zoomed(window, place.ns, factor, this.axis.bounds()), "zoom");
     }
   };
 }
 
 /** Listens to the pointer within an area, for all plots in it. */
-export function useGestures(ref: RefObject<HTMLElement | null>): void {
+export function useGestures(ref: RefObject<HTMLElement | null>, axis = PAGE_AXIS): void {
   useEffect(() => {
     const area = ref.current;
     if (area === null) return;
-    const gestures = new Gestures(area);
+    const gestures = new Gestures(area, axis);
     const listen: [string, (event: never) => void][] = [
       ["pointerdown", gestures.down],
       ["pointermove", gestures.move],

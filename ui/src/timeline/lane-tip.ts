@@ -30,6 +30,7 @@ export function laneTip(
   lane: number,
   ns: number,
   data: Timeline | null,
+  processOf = (key: number) => nameOf("process", String(key)),
 ): Tip | null {
   if (data === null || lane < 0) return null;
   const { range, buckets, palette } = data.header;
@@ -46,7 +47,7 @@ export function laneTip(
   if (kind === "core") {
     share("DPC and ISR", column("dpc"));
     const key = palette[column("process")];
-    if (key !== undefined) rows.push(["most of it", nameOf("process", String(key))]);
+    if (key !== undefined) rows.push(["most of it", processOf(key)]);
   } else {
     share("ready", column("ready"));
     share(waitWords(WAITS[column("reason")] ?? ""), column("waiting"));

@@ -153,6 +153,13 @@ export function peakOf(entries: readonly Entry[], buckets: number, isStacked: bo
   return values.reduce((most, value) => Math.max(most, value), 0);
 }
 
+/** The picture without some of its entries. */
+export function without(shape: Shape, hidden: readonly string[], isStacked: boolean): Shape {
+  const entries = shape.entries.filter((one) => !hidden.includes(one.id));
+  if (entries.length === shape.entries.length) return shape;
+  return { ...shape, entries, peak: peakOf(entries, shape.buckets, isStacked) };
+}
+
 /** The picture of an answer. */
 export function shapeOf(answer: Drawn, style: Style, chosen: Drawn | null): Shape {
   const buckets = answer.series[0]?.values.length ?? 0;

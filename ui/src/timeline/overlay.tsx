@@ -3,10 +3,9 @@
 import { useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { toPixel } from "../lib/scale";
-import { hover } from "../state/page";
-import * as store from "../state/store";
 import type { Range } from "../wire";
 import { plotWidth } from "./plot-width";
+import { PAGE_AXIS } from "./time-axis";
 
 function place(element: HTMLElement | null, left: number, width: number | null): void {
   if (element === null) return;
@@ -21,16 +20,16 @@ function line(element: HTMLElement | null, ns: number | null, window: Range, wid
   if (isSeen) place(element, toPixel(ns, window, width), null);
 }
 
-export function Overlay() {
+export function Overlay({ axis = PAGE_AXIS }) {
   const pointer = useRef<HTMLDivElement>(null);
   const focus = useRef<HTMLDivElement>(null);
   const before = useRef<HTMLDivElement>(null);
   const behind = useRef<HTMLDivElement>(null);
-  useSignalEffect(() => line(pointer.current, hover.value, store.view.value.window, plotWidth.value));
+  useSignalEffect(() => line(pointer.current, axis.hover.value, axis.window(), plotWidth.value));
   useSignalEffect(() => {
-    const { window, range, focus: at } = store.view.value;
+    const [window, range] = [axis.window(), axis.range()];
     const width = plotWidth.value;
-    line(focus.current, at?.at_ns ?? null, window, width);
+    line(focus.current, axis.focus(), window, width);
     before.current?.toggleAttribute("hidden", range === null);
     behind.current?.toggleAttribute("hidden", range === null);
     if (range === null) return;

@@ -16,7 +16,7 @@ import { reportPeak, sharedPeak } from "./axes";
 import { usePlot } from "./gestures";
 import { GraphFrame } from "./graph-frame";
 import { Legend } from "./legend";
-import { axis, axisText, type Entry, peakOf, type Shape, type Style, shapeOf } from "./model";
+import { axis, axisText, type Entry, type Shape, type Style, shapeOf, without } from "./model";
 import { askOverTime, type OverTime } from "./over-time";
 import { heightOf, plotWidth, tallness } from "./plot-width";
 import { paint, summary, swatchOf, tipAt } from "./series-paint";
@@ -113,8 +113,9 @@ export function SeriesGraph({ of, trace, opening }: ViewProps & { of: SeriesOf }
   const colouring = { isProcess: of.isProcess, hash: opening.hash };
   const draw = useCallback<Draw>(
     (to, width, height) => {
-      if (seen !== null)
-        paint(to, seen, over, { ...colouring, style: settings.style, isHighlight, ...ends }, width, height);
+      const { window } = store.view.value;
+      const look = { window, ...colouring, style: settings.style, isHighlight, ...ends };
+      if (seen !== null) paint(to, seen, over, look, width, height);
     },
     [seen, over, ends.most, isHighlight, settings.style, of.isProcess],
   );
@@ -178,9 +179,5 @@ function hiddenOf(shape: Shape | null, settings: Settings): string[] {
 
 /** What is left without what was hidden. */
 function visibleOf(shape: Shape | null, settings: Settings): Shape | null {
-  if (shape === null) return null;
-  const hidden = hiddenOf(shape, settings);
-  const entries = shape.entries.filter((one) => !hidden.includes(one.id));
-  if (entries.length === shape.entries.length) return shape;
-  return { ...shape, entries, peak: peakOf(entries, shape.buckets, settings.style !== "lines") };
+  return shape && without(shape, hiddenOf(shape, settings), settings.style !== "lines");
 }

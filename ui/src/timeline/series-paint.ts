@@ -5,7 +5,7 @@ import { drawGrid, drawLines, drawStacked, type SeriesSight } from "../draw/seri
 import { range as rangeText } from "../lib/format";
 import { shown } from "../lib/safe";
 import type { Tip } from "../state/page";
-import * as store from "../state/store";
+import type { Range } from "../wire";
 import {
   bucketAt,
   bucketRange,
@@ -19,6 +19,7 @@ import {
 } from "./model";
 
 export interface Look {
+  window: Range;
   isProcess: boolean;
   style: Style;
   hash: string;
@@ -49,7 +50,7 @@ export function paint(
   const tones = colours();
   const tone = (entry: Entry) =>
     entry.look === "hue" ? (tones.series[hue(entry, look)] ?? tones.other) : tones[TONES[entry.look]];
-  const { window } = store.view.value;
+  const { window } = look;
   const sight = ({ range, buckets }: Shape, alpha: number): SeriesSight => {
     return { range, buckets, window, width, height, most: look.most, alpha };
   };

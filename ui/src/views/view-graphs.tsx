@@ -1,18 +1,25 @@
-// Graphs within a view: over the same window as the timeline, moved and selected by the same gestures.
+// Graphs within a view: over the same window as the timeline, or over an axis of their own, with the same gestures.
 
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { useGestures } from "../timeline/gestures";
 import { Overlay } from "../timeline/overlay";
+import { PAGE_AXIS, type TimeAxis } from "../timeline/time-axis";
 
-export function ViewGraphs({ label, children }: { label: string; children: ComponentChildren }) {
+interface Props {
+  label: string;
+  axis?: TimeAxis;
+  children: ComponentChildren;
+}
+
+export function ViewGraphs({ label, axis = PAGE_AXIS, children }: Props) {
   const area = useRef<HTMLDivElement>(null);
-  useGestures(area);
+  useGestures(area, axis);
   return (
     <section class="view-graphs" aria-label={label}>
       <div class="view-graphs-area" ref={area}>
         {children}
-        <Overlay />
+        <Overlay axis={axis} />
       </div>
     </section>
   );

@@ -32,6 +32,7 @@ import {
   withoutIdle,
 } from "./sides";
 import { Strip } from "./strip";
+import { Timelines } from "./timelines";
 
 export const COMPARE: View = {
   id: COMPARE_ID,
@@ -53,6 +54,7 @@ function sideOf(trace: TraceInfo | undefined, part: string): Side | null {
 
 function ComparePanel({ trace }: ViewProps) {
   const [settings, change] = useSettings(COMPARE_ID, COMPARE_START);
+  const changeSide = (side: Partial<CompareSettings>) => change({ ...side, window: "", marked: "" });
   const other =
     settings.other === "" ? trace : readyTraces().find((one) => one.opening?.hash === settings.other);
   const a = sideOf(trace, settings.a);
@@ -61,11 +63,11 @@ function ComparePanel({ trace }: ViewProps) {
   return (
     <section class="view">
       <div class="compare-sides">
-        <SideLine name="A" side={a} onPart={(part) => change({ a: part })}>
+        <SideLine name="A" side={a} onPart={(part) => changeSide({ a: part })}>
           <span title={shown(trace.path)}>{shown(trace.name)}</span>
         </SideLine>
-        <SideLine name="B" side={b} onPart={(part) => change({ b: part })}>
-          <Other trace={trace} settings={settings} change={change} />
+        <SideLine name="B" side={b} onPart={(part) => changeSide({ b: part })}>
+          <Other trace={trace} settings={settings} change={changeSide} />
         </SideLine>
       </div>
       {isReady && a !== null && b !== null ? (
@@ -199,10 +201,11 @@ function Both({ a, b, settings, change }: SettingProps & { a: Side; b: Side }) {
   const times = timesOf(a, b, settings.isPerTime);
   const sides = { a: { trace: a.trace.id, range: a.range }, b: { trace: b.trace.id, range: b.range } };
   const asked = measure === undefined ? chips : [...chips, ...withoutIdle(measure)];
-  const question = measure === undefined ? null : { measure, chips: asked, ...sides, times };
+  const question =
+    measure === undefined || settings.look === "time" ? null : { measure, chips: asked, ...sides, times };
   const answered = useAnswer(askCompared, question);
   if (measure === undefined) return <p class="remark">The two traces have nothing in common to compare.</p>;
-  const isFlame = settings.look === "flame" && measure.weight !== null;
+  const look = settings.look === "flame" && measure.weight === null ? "table" : settings.look;
   const warning =
     left.length === 0 ? "" : `Not narrowed by ${left.map(fieldTitle).join(", ")}: keys of one trace.`;
   return (
@@ -216,9 +219,10 @@ function Both({ a, b, settings, change }: SettingProps & { a: Side; b: Side }) {
         />
         <Choice
           label="As"
-          value={isFlame ? "flame" : "table"}
+          value={look}
           options={[
             ["table", "Table"],
+            ["time", "Timelines"],
             ...(measure.weight === null ? [] : [["flame", "Flame graph"] as ["flame", string]]),
           ]}
           onChange={(look) => change({ look })}
@@ -236,9 +240,9 @@ function Both({ a, b, settings, change }: SettingProps & { a: Side; b: Side }) {
         {settings.isPerTime && <span class="sentence">B × {times.toPrecision(3)}</span>}
       </div>
       {isSameTrace ? <DiffSentence a={a} b={b} /> : <DiffCommand a={a} b={b} />}
-      {isFlame ? (
-        <Flames a={a} b={b} chips={chips} measure={measure} times={times} />
-      ) : (
+      {look === "time" && <Timelines a={a} b={b} chips={chips} settings={settings} change={change} />}
+      {look === "flame" && <Flames a={a} b={b} chips={chips} measure={measure} times={times} />}
+      {look === "table" && (
         <Answering answered={answered} remark={remarkOf} warning={warning}>
           {(compared) => <Rows compared={compared} measure={measure} a={a} b={b} />}
         </Answering>

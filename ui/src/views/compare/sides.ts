@@ -7,6 +7,7 @@ import { hasRows } from "../../lib/opening";
 import { span } from "../../lib/scale";
 import type { Chip, Field, Opening, PivotAnswer, Range, Source, TraceInfo, Weight } from "../../wire";
 import { number } from "../tables/pivot-model";
+import { ZERO_START } from "./common-time";
 
 /** What is compared at first. */
 export const COMPARE_START = {
@@ -16,9 +17,14 @@ export const COMPARE_START = {
   /** The hash of the other trace; empty for two parts of the same one. */
   other: "",
   measure: "cpu",
-  look: "table" as "table" | "flame",
+  look: "table" as "table" | "flame" | "time",
   /** Values of B are those of as long a time as A. */
   isPerTime: false,
+  /** The moment of each side that is 0 on the common time axis. */
+  zero: ZERO_START,
+  /** The window and the selected part of that axis as `from-to`; empty for both parts, and for none. */
+  window: "",
+  marked: "",
 };
 
 export type CompareSettings = typeof COMPARE_START;
