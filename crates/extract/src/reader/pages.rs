@@ -101,7 +101,7 @@ fn check_columns(
 /// The errors of [`check`]; positions count from the start of the column.
 pub(super) fn check_chunk(bytes: &Bytes, name: &str) -> Result<(), ParquetError> {
     let end = bytes.len() as u64;
-    check_column(&Slice::of_bytes(bytes.clone()), (0, end), name)?;
+    check_column(&Slice::of_bytes(bytes.clone()), (0, end), name, BATCH)?;
     Ok(())
 }
 
