@@ -81,7 +81,8 @@ function browserWith(...all: string[]): void {
 
 test("a name is read once from a file, also where only its cut end differs", () => {
   const long = "x".repeat(LONGEST_NAME);
-  const twice = [named("a"), { ...named(" a "), sizes: { isViewOpen: true } }, named(long), named(`${long}y`)];
+  const again = { ...named(" a "), sizes: { isViewOpen: true } };
+  const twice = [named("a"), again, named(long), named(`${long}y`)];
   assert.deepEqual(readLayouts(JSON.stringify(twice)), [named("a"), named(long)]);
 });
 
