@@ -7,12 +7,11 @@ test("a frame is matched by its module and its method, as far as they are known"
   assert.deepEqual(entryOf("ntfs.sys!*"), { module: "ntfs.sys", method: "*" });
   assert.deepEqual(entryOf("a.dll+0x12"), { module: "a.dll", method: "" });
   assert.deepEqual(entryOf("?!Jitted.Main"), { module: "", method: "Jitted.Main" });
-  assert.equal(entryOf("?!0x7ffe12345678"), null);
-  assert.equal(entryOf("all"), null);
+  for (const vague of ["?!0x7ffe12345678", "?!*", "?!?", "?!", "all"]) assert.equal(entryOf(vague), null);
 });
 
 test("a tag inside of another one has its path, without signs that no name has", () => {
-  assert.equal(tagPath("Team\\", " Parser\u0007 "), "Team\\Parser");
+  assert.equal(tagPath("Team\\", " Parser\u0007\uffff "), "Team\\Parser");
   assert.equal(tagPath("", "A\\\\B"), "A\\B");
   assert.equal(tagPath(" ", "\\"), "");
 });
@@ -39,6 +38,11 @@ test("rules are written as a file with each tag once, and harmless whatever they
   ]);
 });
 
+test("a pattern that XML cannot hold leaves the file readable", () => {
+  const file = tagFile([{ tag: "A", module: "a\u0000.exe", method: "x\u0007y\ufffez\uffff" }]);
+  assert.match(file, /<Entrypoint Module="a\*\.exe" Method="x\*y\*z\*"\/>/);
+});
+
 const element = (tagName: string, values: object, ...children: XmlElement[]): XmlElement => ({
   tagName,
   attributes: Object.entries(values).map(([name, value]) => ({ name, value: String(value) })),
@@ -63,6 +67,12 @@ test("rules of a file are read, unless something of it would be lost", () => {
   ]) {
     assert.equal(rulesOf(file(odd)), null);
   }
+});
+
+test("a tag can have more rules than a call has arguments", () => {
+  const entry = element("Entrypoint", { Module: "a.dll" });
+  const many = { ...element("Tag", { Name: "A" }), children: new Array<XmlElement>(200_000).fill(entry) };
+  assert.equal(rulesOf(element("Tag", { Name: "" }, many))?.length, 200_000);
 });
 
 test("a file is read in the encodings of editors", () => {

@@ -23,13 +23,17 @@ export function entryOf(name: string): Entry | null {
   const known = moduleOf(name);
   const module = known === null || known === "?" ? "" : known;
   const method = name.includes("!") ? name.slice(name.indexOf("!") + 1) : "";
-  const isAddress = module === "" && /^(0x)?[0-9a-f]{6,}$/i.test(method);
-  return isAddress || (module === "" && method === "") ? null : { module, method };
+  // These would match every stack, or one run alone.
+  const isVague = /^([*?]*|(0x)?[0-9a-f]{6,})$/i.test(method);
+  return module === "" && isVague ? null : { module, method };
 }
+
+/** Control characters, most of which XML cannot hold even as entities, and two more like them. */
+const UNWRITABLE = /[\p{Cc}\uFFFE\uFFFF]/gu;
 
 /** The path of a tag: names without control characters, and without blanks around them. */
 export function tagPath(parent: string, name: string): string {
-  const names = `${parent}\\${name}`.replace(/\p{Cc}/gu, "").split("\\");
+  const names = `${parent}\\${name}`.replace(UNWRITABLE, "").split("\\");
   return names
     .map((one) => one.trim())
     .filter((one) => one !== "")
@@ -43,7 +47,11 @@ interface Tag {
 
 const newTag = (): Tag => ({ entries: [], inner: new Map() });
 
-const attribute = (name: string, value: string) => (value === "" ? "" : ` ${name}="${withEntities(value)}"`);
+/** An attribute with a pattern; `*` matches the characters that XML cannot hold. */
+function attribute(name: string, pattern: string): string {
+  if (pattern === "") return "";
+  return ` ${name}="${withEntities(pattern.replace(UNWRITABLE, "*"))}"`;
+}
 
 function linesOf(name: string, { entries, inner }: Tag, indent: string): string[] {
   const deeper = `${indent}  `;
@@ -96,7 +104,7 @@ export function rulesOf(element: XmlElement, around: readonly string[] = []): Ta
   for (const child of element.children) {
     const below = rulesOf(child, name === "" ? around : [...around, name]);
     if (below === null) return null;
-    rules.push(...below);
+    for (const rule of below) rules.push(rule);
   }
   return rules;
 }

@@ -9,6 +9,8 @@ import { setterTo } from "../lib/signals";
 import * as kept from "../state/layouts";
 import { announced, isLayoutsOpen } from "../state/page";
 
+const FULL = `This browser keeps at most ${kept.MOST} layouts: delete one first.`;
+
 const close = setterTo(isLayoutsOpen, false);
 
 function apply(layout: kept.Layout): void {
@@ -33,14 +35,17 @@ export function Layouts() {
   const add = (event: Event) => {
     event.preventDefault();
     if (trimmed === "") return;
-    kept.addLayouts([kept.presentLayout(trimmed)]);
-    setName("");
-    setNote(`“${trimmed}” is kept.`);
+    if (kept.keepLayout(kept.presentLayout(trimmed))) {
+      setName("");
+      setNote(`“${trimmed}” is kept.`);
+    } else setNote(`“${trimmed}” is not kept. ${FULL}`);
   };
   const read = async (file: File) => {
     const more = kept.readLayouts(await file.text());
-    kept.addLayouts(more);
-    setNote(more.length === 0 ? `${file.name} has no layout.` : `${counted(more.length, "layout")} added.`);
+    const added = kept.addLayouts(more);
+    const rest = added < more.length ? ` ${more.length - added} left out. ${FULL}` : "";
+    const said = `${counted(added, "layout")} added.${rest}`;
+    setNote(more.length === 0 ? `${file.name} has no layout.` : said);
   };
   return (
     <>
@@ -64,7 +69,7 @@ export function Layouts() {
           />
         </label>
         <button type="submit" class="main" disabled={trimmed === ""}>
-          {isKnown ? "Replace it by the present layout" : "Keep the present layout"}
+          {isKnown ? "Replace it with the current layout" : "Keep the current layout"}
         </button>
       </form>
       {note !== "" && (
@@ -86,7 +91,7 @@ export function Layouts() {
               <Button
                 text="Delete"
                 aria-label={`Delete ${shown(one.name)}`}
-                onClick={() => kept.removeLayout(one)}
+                onClick={() => kept.removeLayout(one.name)}
               />
             </li>
           ))}

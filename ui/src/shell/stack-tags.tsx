@@ -14,8 +14,11 @@ import { announced, isTagsOpen, tagsAge, toTag } from "../state/page";
 import type { TagsAnswer } from "../wire";
 
 const ENDINGS = ".stacktags,.xml";
-/** As long as the server takes it. */
+/** Longest name of a tag that the form takes. */
 const LONGEST = 200;
+/** Bytes of the largest file that is read. */
+const MOST_BYTES = 1 << 20;
+const UNREADABLE = "Your own rules cannot be changed here. Save them as a file, and edit it as text.";
 
 /** Texts of own rules before each change of this page, the latest last. */
 const before: string[] = [];
@@ -31,20 +34,27 @@ const describe = ({ module, method }: Pick<TagRule, "module" | "method">) =>
 export function StackTags() {
   const [known, setKnown] = useState<TagsAnswer | null>(null);
   const [note, setNote] = useState("");
+  const [isBusy, setIsBusy] = useState(false);
   const { failure, act } = useActing();
   useEffect(() => void act(api.tags().then(setKnown)), []);
-  const change = (asked: Promise<TagsAnswer>, said: string) => {
+  const change = async (asked: Promise<TagsAnswer>, said: string) => {
     setNote("");
-    return act(
+    setIsBusy(true);
+    const isDone = await act(
       asked.then((next) => {
         setKnown(next);
         tagsAge.value += 1;
         announced.value = said;
       }),
     );
+    setIsBusy(false);
+    return isDone;
   };
   if (known === null) return failure === null ? null : <Failed failure={failure} />;
-  const rules = readRules(known.own) ?? [];
+  const own = readRules(known.own);
+  const rules = own ?? [];
+  // A change writes all rules: those that were not read would be lost.
+  const isFixed = isBusy || own === null;
   const write = async (next: readonly TagRule[], said: string) => {
     const isDone = await change(api.tagsOwn({ text: tagFile(next) }), said);
     if (isDone) before.push(known.own);
@@ -54,11 +64,20 @@ export function StackTags() {
     const isDone = await change(api.tagsOwn({ text: before.at(-1) ?? "" }), "The change is undone.");
     if (isDone) before.pop();
   };
+  const isTooLarge = (file: File) => {
+    const isLarge = file.size > MOST_BYTES;
+    if (isLarge) setNote(`${file.name} is larger than 1 MiB, the limit for stack tag files.`);
+    return isLarge;
+  };
   const useFile = async (file: File) => {
-    const text = decodedFile(await file.arrayBuffer());
-    await change(api.tagsFile({ file: { name: file.name, text } }), `Tags of ${file.name} are used.`);
+    if (isTooLarge(file)) return;
+    const asked = file
+      .arrayBuffer()
+      .then((bytes) => api.tagsFile({ file: { name: file.name, text: decodedFile(bytes) } }));
+    await change(asked, `Tags of ${file.name} are used.`);
   };
   const addFile = async (file: File) => {
+    if (isTooLarge(file)) return;
     const more = readRules(decodedFile(await file.arrayBuffer()));
     if (more === null) {
       setNote(
@@ -73,18 +92,24 @@ export function StackTags() {
         <Button text="Close" onClick={setterTo(isTagsOpen, false)} />
       </header>
       <p>
-        Tags come {rules.length > 0 && "from your own rules below, then "}
+        Tags come {known.own !== "" && "from your own rules below, then "}
         from <b>{known.file === null ? "the built-in rules" : shown(known.file)}</b>.{" "}
-        <Button text="Use a file…" onClick={() => chooseFile(ENDINGS, (file) => void useFile(file))} />{" "}
+        <Button
+          text="Use a file…"
+          disabled={isBusy}
+          onClick={() => chooseFile(ENDINGS, (file) => void useFile(file))}
+        />{" "}
         {known.file !== null && (
           <Button
             text="Use the built-in rules"
+            disabled={isBusy}
             onClick={() => void change(api.tagsFile({ file: null }), "The built-in rules are used.")}
           />
         )}
       </p>
       <RuleForm
         tags={known.tags}
+        isFixed={isFixed}
         onAdd={async (rule) => {
           const isDone = await write([...rules, rule], `Tagged as ${rule.tag}.`);
           // A frame was tagged: the view shows it.
@@ -93,7 +118,7 @@ export function StackTags() {
         }}
       />
       {failure !== null && <Failed failure={failure} />}
-      {[note, ...known.notes]
+      {[note, own === null ? UNREADABLE : "", ...known.notes]
         .filter((one) => one !== "")
         .map((one) => (
           <p key={one} class="note is-warning" role="status">
@@ -103,6 +128,7 @@ export function StackTags() {
       {rules.length > 0 && (
         <OwnRules
           rules={rules}
+          isFixed={isFixed}
           onRemove={(at) =>
             void write(
               rules.filter((_, place) => place !== at),
@@ -112,15 +138,16 @@ export function StackTags() {
         />
       )}
       <footer>
-        <Button text="Undo" disabled={before.length === 0} onClick={() => void undo()} />
+        <Button text="Undo" disabled={isBusy || before.length === 0} onClick={() => void undo()} />
         <Button
           text="Save as a file"
           title={`${OWN_FILE}, for --stack-tag-file and Windows Performance Analyzer`}
-          disabled={rules.length === 0}
+          disabled={known.own === ""}
           onClick={() => saveText(OWN_FILE, known.own, "application/xml")}
         />
         <Button
           text="Add the rules of a file…"
+          disabled={isFixed}
           onClick={() => chooseFile(ENDINGS, (file) => void addFile(file))}
         />
       </footer>
@@ -131,12 +158,14 @@ export function StackTags() {
 interface FormProps {
   /** Names of tags, to be offered as parents. */
   tags: readonly string[];
+  /** True while no rule can be added. */
+  isFixed: boolean;
   /** Tells whether the rule was taken. */
   onAdd: (rule: TagRule) => Promise<boolean>;
 }
 
 /** A new rule, filled with the frame that the reader chose. */
-function RuleForm({ tags, onAdd }: FormProps) {
+function RuleForm({ tags, isFixed, onAdd }: FormProps) {
   const first = entryOf(toTag.value) ?? { module: "", method: "" };
   const [draft, setDraft] = useState({ ...first, name: "", parent: "" });
   const name = useRef<HTMLInputElement>(null);
@@ -164,7 +193,7 @@ function RuleForm({ tags, onAdd }: FormProps) {
       onSubmit={async (event) => {
         event.preventDefault();
         const { module, method } = draft;
-        if (isWhole && (await onAdd({ tag, module, method }))) setDraft({ ...draft, name: "" });
+        if (isWhole && !isFixed && (await onAdd({ tag, module, method }))) setDraft({ ...draft, name: "" });
       }}
     >
       {input("name", "Tag")}
@@ -176,7 +205,7 @@ function RuleForm({ tags, onAdd }: FormProps) {
       </datalist>
       {input("module", "Module")}
       {input("method", "Method")}
-      <button type="submit" class="main" disabled={!isWhole}>
+      <button type="submit" class="main" disabled={isFixed || !isWhole}>
         Add
       </button>
     </form>
@@ -185,10 +214,12 @@ function RuleForm({ tags, onAdd }: FormProps) {
 
 interface OwnProps {
   rules: readonly TagRule[];
+  /** True while no rule can be removed. */
+  isFixed: boolean;
   onRemove: (at: number) => void;
 }
 
-function OwnRules({ rules, onRemove }: OwnProps) {
+function OwnRules({ rules, isFixed, onRemove }: OwnProps) {
   return (
     <ul class="own-list" aria-label="Your own rules">
       {rules.map((rule, at) => (
@@ -199,6 +230,7 @@ function OwnRules({ rules, onRemove }: OwnProps) {
           <Button
             text="Remove"
             aria-label={`Remove ${shown(rule.tag)}: ${describe(rule)}`}
+            disabled={isFixed}
             onClick={() => onRemove(at)}
           />
         </li>

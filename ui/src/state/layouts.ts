@@ -20,7 +20,8 @@ export interface Layout {
 
 const KEY = "etwkit.layouts";
 /** A file comes from anybody; more than this of anything was not made by the page. */
-const [MOST, LONGEST_LINK] = [50, 20_000];
+const LONGEST_LINK = 20_000;
+export const MOST = 50;
 export const LONGEST_NAME = 60;
 
 /** Sizes with the least and the most that borders can be dragged to. */
@@ -87,7 +88,7 @@ function readSizes(value: unknown): Layout["sizes"] {
   return Object.fromEntries([...sizes, ...parts]);
 }
 
-/** Layouts of a file or of this browser; what is of another shape is left out. */
+/** Layouts of a file or of this browser, the first of each name; other shapes are left out. */
 export function readLayouts(text: string): Layout[] {
   let value: unknown;
   try {
@@ -96,32 +97,67 @@ export function readLayouts(text: string): Layout[] {
     return [];
   }
   if (!Array.isArray(value)) return [];
-  return value.slice(0, MOST).flatMap((one: unknown): Layout[] => {
+  const read = new Map<string, Layout>();
+  for (const one of value.slice(0, MOST)) {
     const { name, link, sizes } = membersOf(one);
-    if (typeof name !== "string" || typeof link !== "string" || link.length > LONGEST_LINK) return [];
-    if (name.trim() === "" || decode(link) === null) return [];
-    return [{ name: name.trim().slice(0, LONGEST_NAME), link, sizes: readSizes(sizes) }];
-  });
+    if (typeof name !== "string" || typeof link !== "string" || link.length > LONGEST_LINK) continue;
+    if (name.trim() === "" || decode(link) === null) continue;
+    const short = cut(name.trim(), LONGEST_NAME);
+    if (!read.has(short)) read.set(short, { name: short, link, sizes: readSizes(sizes) });
+  }
+  return [...read.values()];
 }
 
-const stored = typeof localStorage === "undefined" ? null : localStorage.getItem(KEY);
+/** The start of a name, without a blank at its end. */
+const cut = (name: string, length: number) => name.slice(0, length).trimEnd();
+
+/** The name itself, or with the first number that makes it another one than the known names. */
+function freshName(name: string, known: ReadonlySet<string>): string {
+  let fresh = name;
+  for (let number = 2; known.has(fresh); number++) {
+    const suffix = ` ${number}`;
+    fresh = cut(name, LONGEST_NAME - suffix.length) + suffix;
+  }
+  return fresh;
+}
+
+/** Layouts of this browser: another tab may have changed them. */
+function stored(): Layout[] {
+  return typeof localStorage === "undefined" ? [] : readLayouts(localStorage.getItem(KEY) ?? "");
+}
 
 /** The layouts that this browser keeps. */
-export const layouts = signal<Layout[]>(readLayouts(stored ?? ""));
+export const layouts = signal<Layout[]>(stored());
 
-function keep(all: Layout[]): void {
-  layouts.value = all.slice(-MOST);
-  localStorage.setItem(KEY, JSON.stringify(layouts.value));
+function write(all: Layout[]): void {
+  layouts.value = all;
+  localStorage.setItem(KEY, JSON.stringify(all));
 }
 
-/** Keeps layouts; each takes the place of the one of its name. */
-export function addLayouts(more: readonly Layout[]): void {
-  const names = new Set(more.map(({ name }) => name));
-  keep([...layouts.value.filter(({ name }) => !names.has(name)), ...more]);
+/** Keeps a layout in place of the one of its name; false where there is no room for another one. */
+export function keepLayout(layout: Layout): boolean {
+  const others = stored().filter(({ name }) => name !== layout.name);
+  const hasRoom = others.length < MOST;
+  write(hasRoom ? [...others, layout] : others);
+  return hasRoom;
 }
 
-export function removeLayout(gone: Layout): void {
-  keep(layouts.value.filter((one) => one !== gone));
+/** Adds layouts under names of their own as long as there is room, and returns how many were added. */
+export function addLayouts(more: readonly Layout[]): number {
+  const all = stored();
+  const names = new Set(all.map(({ name }) => name));
+  const added = more.slice(0, Math.max(0, MOST - all.length));
+  for (const layout of added) {
+    const name = freshName(layout.name, names);
+    names.add(name);
+    all.push({ ...layout, name });
+  }
+  write(all);
+  return added.length;
+}
+
+export function removeLayout(gone: string): void {
+  write(stored().filter(({ name }) => name !== gone));
 }
 
 /** How the page is arranged now. */
@@ -141,7 +177,7 @@ export function presentLayout(name: string): Layout {
   return { name, link: encode(state), sizes: Object.fromEntries([...sizes, ...parts]) };
 }
 
-/** Arranges the page; undo takes back all but sizes. */
+/** Arranges the page; undo takes back all except for sizes and open parts. */
 export function applyLayout({ link, sizes }: Layout): void {
   const state = decode(link);
   if (state === null) return;
