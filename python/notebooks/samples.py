@@ -1,7 +1,9 @@
 """Traces of simulated machines for the notebooks, which need none of yours."""
 
+import contextlib
 import os
 import pathlib
+import shutil
 import subprocess
 
 import etwkit
@@ -15,7 +17,8 @@ def trace():
     """Return the path of a trace of a machine on which programs start slowly."""
     path = pathlib.Path("slow.etl")
     if not path.exists():
-        command("synth", "write", "filter-scan", "--out", path)
+        with unfinished(path) as part:
+            command("synth", "write", "filter-scan", "--out", part)
     return path
 
 
@@ -23,9 +26,10 @@ def runs():
     """Return a pattern for the extracts of all nights, with labels."""
     folder = pathlib.Path("runs")
     if not folder.exists():
-        folder.mkdir()
-        for number, night in enumerate(NIGHTS):
-            record(folder / night, number)
+        with unfinished(folder) as part:
+            part.mkdir()
+            for number, night in enumerate(NIGHTS):
+                record(part / night, number)
     return "runs/*.etwx"
 
 
@@ -43,9 +47,22 @@ def lake():
     """Return the path of a lake with the runs of all nights."""
     path = pathlib.Path("farm")
     if not path.exists():
-        command("lake", "init", path)
-        command("lake", "add", path, runs())
+        nights = runs()
+        with unfinished(path) as part:
+            command("lake", "init", part)
+            command("lake", "add", part, nights)
     return path
+
+
+@contextlib.contextmanager
+def unfinished(path):
+    """Yield a path to write to, which gets its name at the end, if the run is not interrupted."""
+    part = path.with_name(f"unfinished-{path.name}")
+    if part.is_dir():
+        shutil.rmtree(part)
+    part.unlink(missing_ok=True)
+    yield part
+    part.rename(path)
 
 
 def command(*words):
@@ -54,5 +71,4 @@ def command(*words):
         [etwkit.program(), *map(os.fspath, map(str, words))],
         check=True,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
     )

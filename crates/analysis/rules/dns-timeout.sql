@@ -28,7 +28,8 @@ WITH queries AS ( -- one without an answer lasts as long as its process, or the 
   FROM timeouts
 ), delays AS ( -- servers are asked one after the other, so each gets its part of the query
   SELECT culprit, adapters, process_key, thread_key, stack_id, start_ns + duration_ns * place / parts AS start_ns,
-    start_ns + duration_ns * (place + 1) / parts AS end_ns, duration_ns / parts AS duration_ns
+    start_ns + duration_ns * (place + 1) / parts AS end_ns, duration_ns / parts AS duration_ns,
+    start_ns + duration_ns AS answered_ns, duration_ns AS asked_ns
   FROM asked
 ), culprits AS (
   SELECT culprit, union_duration(start_ns, end_ns) AS total_ns, count(*) AS count, max(duration_ns) AS longest_ns,
@@ -41,10 +42,12 @@ WITH queries AS ( -- one without an answer lasts as long as its process, or the 
   SELECT culprit, concat(' with a sum of ', CASE WHEN sum_s < 10 THEN CAST(CAST(sum_s AS DECIMAL(20, 2)) AS VARCHAR)
     ELSE CAST(CAST(sum_s AS DECIMAL(20, 1)) AS VARCHAR) END, ' s') AS sum
   FROM culprits WHERE sum_s * 1e9 > total_ns * 1.05
-), asking AS ( -- other programs that waited for the thread with the query, most of its time, as clients of a service do
+), asking AS ( -- other programs that waited for the thread with the query until it ended, as clients of a service do
   SELECT DISTINCT d.culprit, coalesce(p.name, 'process') || ' (' || p.pid || ')' AS name
   FROM delays d JOIN context_switch w ON w.readying_thread_key = d.thread_key JOIN process p ON p.process_key = w.process_key
   WHERE w.process_key <> d.process_key AND p.pid NOT IN (0, 4) AND NOT w.is_readied_by_dpc
+    AND w.last_out_ns IS NOT NULL
+    AND w.readied_ns BETWEEN d.answered_ns - 0.1 * d.asked_ns AND d.answered_ns + 0.1 * d.asked_ns
     AND least(w.readied_ns, d.end_ns) - greatest(w.last_out_ns, d.start_ns) >= 0.5 * d.duration_ns
 ), clients AS (
   SELECT culprit, '; ' || string_agg(name, ', ' ORDER BY name) || ' waited with it' AS names FROM asking GROUP BY culprit

@@ -15,8 +15,8 @@
 -- param min_single_ms: float = 10 – one wait that a person notices; scans of known files take less than 1 ms
 -- param min_total_ms: float = 100 – a smaller total goes unnoticed
 -- param min_mean_ms: float = 0.5 – of many short waits: looks at files that were scanned before take less
--- param min_share_percent: float = 5 – of the time from the first to the last wait of each process of a program, where no single
---   wait is long. The life of a process counts in place of this time if it started and ended in the trace
+-- param min_share_percent: float = 5 – of the time from the first to the last wait of a program, counted for each of its
+--   processes. For one that started and ended in the trace, of its life
 -- param min_wait_us: float = 200 – shorter waits are the price of every filter and are not counted
 WITH waits AS (
   SELECT process_key, thread_key, stack_id, last_out_ns AS from_ns, coalesce(in_ns, readied_ns) AS to_ns, wait_ns
@@ -50,6 +50,11 @@ WITH waits AS (
   FROM of_process GROUP BY culprit, coalesce(name, CAST(process_key AS VARCHAR))
   HAVING sum(wait_ns) >= sum(waits) * $min_mean_ms * 1000000 AND sum(delay_ns) >= $min_total_ms * 1000000
     AND sum(delay_ns) >= (coalesce(sum(life_ns), 0) + (count(*) - count(life_ns)) * (max(to_ns) - min(from_ns))) * $min_share_percent / 100
+  UNION ALL -- one process alone, which idle ones of the same name would hide
+  SELECT culprit
+  FROM of_process
+  WHERE wait_ns >= waits * $min_mean_ms * 1000000 AND delay_ns >= $min_total_ms * 1000000
+    AND delay_ns >= coalesce(life_ns, to_ns - from_ns) * $min_share_percent / 100
 ), culprits AS (
   SELECT culprit, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(wait_ns) AS longest_ns,
     first_value(stack_id ORDER BY wait_ns DESC, from_ns, thread_key) AS stack_id,

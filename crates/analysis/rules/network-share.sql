@@ -48,7 +48,7 @@ WITH unfinished AS ( -- threads that still waited when the trace ended
   WHERE wait_ns >= $min_request_ms * 1000000 AND stack_contains(stack_id, 'mup.sys!Mup*;mup.sys+*')
     AND (SELECT count(*) FROM file_io) = 0
 ), often AS ( -- programs that many short requests hold up
-  SELECT culprit, process_key FROM requests GROUP BY culprit, process_key
+  SELECT culprit, process_key FROM requests WHERE duration_ns < $min_single_ms * 1000000 GROUP BY culprit, process_key
   HAVING count(*) >= $min_count AND avg(duration_ns) >= $min_mean_ms * 1000000
     AND union_duration(start_ns, end_ns) >= (max(end_ns) - min(start_ns)) * $min_share_percent / 100
 ), delays AS (

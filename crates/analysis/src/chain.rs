@@ -189,7 +189,6 @@ impl ChainRequest {
     /// Returns the chains in the order of [`WaitRequest::list`]: the chain of the wait that sorts
     /// highest is the last.
     ///
-    // The longest waits of a trace without such a filter are nearly all of idle worker threads.
     /// # Errors
     /// The errors of [`WaitRequest::ask`]; the waits span too many context switches.
     pub fn ask(&self, session: &Session) -> Result<Vec<Chain>> {
@@ -451,7 +450,6 @@ impl Walker<'_> {
 
     /// Returns the wait of a thread that explains most of that time: the one with the longest part
     /// inside it, and the last among equals. `None` if the thread was busy for more than ten times
-    // Waits that explain little are not followed: the chain ends where work was done.
     /// as long: then the wait explains nothing.
     fn longest_wait(&self, thread: i32, since: i64, to: i64) -> Option<Slice> {
         let inside = |slice: &&Slice| {
@@ -463,6 +461,7 @@ impl Walker<'_> {
         // readying; max_by_key returns the last.
         let longest = self.waits(thread, since, to).max_by_key(inside)?;
         let (run, ready, _) = sums(&self.slices, thread, (since, to), self.known.ends.end_ns);
+        // Waits that explain little are not followed: the chain ends where work was done.
         // Multiplied rather than divided, which would round short times to nothing.
         (inside(&longest).saturating_mul(LEAST_SHARE) >= run.saturating_add(ready))
             .then_some(*longest)

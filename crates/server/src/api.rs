@@ -68,7 +68,7 @@ impl Call<'_> {
         // The name of a set is the name of its file.
         for set in self.asking.tags.iter() {
             if sql.contains(&quoted(set.name())) {
-                command.push(format!("--stack-tag-file {}", shell::quoted(set.name())));
+                command.push(format!("--stack-tag-file {}", file_argument(set.name())));
             }
         }
         command.push(shell::quoted_pattern(&path));
@@ -80,6 +80,14 @@ impl Call<'_> {
     pub(crate) fn took_ms(&self) -> f64 {
         self.begun.elapsed().as_secs_f64() * 1e3
     }
+}
+
+/// Returns the argument for a file in the current folder. With `-` in front it would be an option.
+fn file_argument(name: &str) -> String {
+    if name.starts_with('-') {
+        return shell::quoted(&format!("./{name}"));
+    }
+    shell::quoted(name)
 }
 
 /// What work answers on a thread of its own, in so much time at most.

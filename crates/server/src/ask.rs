@@ -1,5 +1,7 @@
 //! Declared questions.
 
+use std::sync::Arc;
+
 use etwkit_base::shell::{quoted, quoted_pattern};
 use etwkit_engine::question;
 use etwkit_question as declared;
@@ -26,6 +28,8 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
         .read(&request.options)
         .map_err(|error| Problem::bad(error.to_string()))?;
     let session = ready.session(&call.shared.engine, call.asking)?;
+    // Questions keep the tags of the extract, whatever the page chose.
+    session.use_tags(Arc::default());
     let text = lines::text(TraceInfo::ask(&session)?.clock());
     let answer = asked
         .answer_for_people(&session)

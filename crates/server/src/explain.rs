@@ -23,6 +23,8 @@ pub(crate) fn explain(call: &Call<'_>, request: &ExplainRequest) -> Result<Expla
     let mut notes = Vec::new();
     let engine = &call.shared.engine;
     let session = engine.open(call.asking, &extracts, &mut notes)?;
+    // Questions keep the tags of the extract, whatever the page chose.
+    session.use_tags(Arc::default());
     let found = asked.explain(&session)?;
     let effects = found.effect_rows();
     let causes = found.cause_rows().into_iter();

@@ -7,6 +7,7 @@ use crate::cells::{asked, text_at, text_or_empty, whole};
 use crate::problem::{Problem, Result};
 use crate::select::like;
 use crate::tables::{process_label, thread_label};
+use crate::tags::Tags;
 use crate::wire::{Cell, Chip, Field, Hit, SearchAnswer, SearchRequest, Source};
 
 /// Largest number of hits of each kind.
@@ -142,8 +143,8 @@ pub(crate) fn search(call: &Call<'_>, request: &SearchRequest) -> Result<SearchA
             )?);
         }
         // Tags are not rows of a table: they are computed from stacks by rules.
-        let known = call.shared.tags.answer().tags;
-        hits.extend(tags(&known, request.text.trim(), request.limit));
+        let known = &call.shared.tags;
+        hits.extend(tags(known, request.text.trim(), request.limit));
     }
     let source = Source {
         took_ms: call.took_ms(),
@@ -174,21 +175,19 @@ fn of_kind(session: &Session, kind: &str, field: Option<Field>, sql: &str) -> Re
 }
 
 /// Searches the names of stack tags.
-fn tags(known: &[String], wanted: &str, limit: u32) -> Vec<Hit> {
+fn tags(known: &Tags, wanted: &str, limit: u32) -> Vec<Hit> {
     let wanted = wanted.to_lowercase();
-    let fitting = known
-        .iter()
-        .filter(|tag| tag.to_lowercase().contains(&wanted));
-    let hit = |tag: &String| Hit {
+    let fitting = known.names(limit as usize, |tag| tag.to_lowercase().contains(&wanted));
+    let hit = |tag: String| Hit {
         kind: "tag".to_owned(),
         label: tag.clone(),
         detail: String::new(),
         chip: Some(Chip {
             field: Field::Tag,
-            values: vec![tag.clone()],
+            values: vec![tag],
             exclude: false,
         }),
         at_ns: None,
     };
-    fitting.take(limit as usize).map(hit).collect()
+    fitting.into_iter().map(hit).collect()
 }

@@ -1,6 +1,7 @@
 //! Stack tags that the page chose: rules of its own, and a file in place of the built-in rules.
 //! They are kept until the server ends. Nothing is written.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use etwkit_engine::tag_warnings;
@@ -17,6 +18,9 @@ pub(crate) const OWN: &str = "own.stacktags";
 
 /// Largest number of names in an answer.
 const MOST_NAMES: usize = 2_000;
+
+/// Largest size of all names in an answer.
+const MOST_NAME_BYTES: usize = 256 << 10;
 
 /// The stack tags in use.
 #[derive(Default)]
@@ -51,19 +55,39 @@ impl Tags {
         chosen.sets = own.into_iter().chain(set).collect();
     }
 
+    /// Returns the names of stack tags in use that are wanted, at most so many.
+    pub(crate) fn names(&self, most: usize, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+        names(&self.sets(), most, is_wanted)
+    }
+
     /// Returns the stack tags in use, as the page shows them.
     pub(crate) fn answer(&self) -> TagsAnswer {
         let chosen = lock(&self.0);
         let file = file_of(&chosen.sets);
-        let built_in = file.is_none().then(default_tags);
-        let names = chosen.sets.iter().chain(built_in).flat_map(TagSet::tags);
         TagsAnswer {
             file: file.map(|set| set.name().to_owned()),
             own: chosen.own.clone(),
-            tags: names.take(MOST_NAMES).map(str::to_owned).collect(),
+            tags: names(&chosen.sets, MOST_NAMES, |_| true),
             notes: tag_warnings(&chosen.sets).collect(),
         }
     }
+}
+
+/// Returns the names of the tags of these sets that are wanted, each once: own rules can have a tag
+/// of the built-in ones. They end at a number and a size.
+fn names(sets: &[TagSet], most: usize, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    let built_in = file_of(sets).is_none().then(default_tags);
+    let all = sets.iter().chain(built_in).flat_map(TagSet::tags);
+    let mut seen = HashSet::new();
+    let mut bytes = 0;
+    all.filter(|name| is_wanted(name) && seen.insert(*name))
+        .take(most)
+        .take_while(|name| {
+            bytes += name.len();
+            bytes <= MOST_NAME_BYTES
+        })
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Returns the set of the file that replaces the built-in rules.
@@ -110,6 +134,25 @@ mod tests {
     fn set(name: &str) -> TagSet {
         let text: &[u8] = br#"<Tag Name=""><Tag Name="T"><Entrypoint Module="a.dll"/></Tag></Tag>"#;
         TagSet::read(name, &[(name, text)]).unwrap()
+    }
+
+    #[test]
+    fn names_are_listed_once_and_end_at_a_size() {
+        let tag = |name: &str| format!("<Tag Name=\"{name}\"><Entrypoint Module=\"a.dll\"/></Tag>");
+        let long: String = (0..1_000)
+            .map(|number| tag(&format!("{number:01000}")))
+            .collect();
+        let twice = tag("T").repeat(2);
+        let text = format!("<Tag Name=\"\">{twice}{long}</Tag>");
+        let tags = Tags::default();
+        tags.use_own(
+            "",
+            Some(TagSet::read(OWN, &[(OWN, text.as_bytes())]).unwrap()),
+        );
+        let listed = tags.answer().tags;
+        assert_eq!(listed.len(), 263);
+        assert_eq!(listed.iter().filter(|name| *name == "T").count(), 1);
+        assert_eq!(tags.names(5, |name| name == "T"), ["T"]);
     }
 
     #[test]

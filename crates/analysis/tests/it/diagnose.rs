@@ -529,7 +529,14 @@ fn a_query_without_an_answer_lasts_to_the_end() {
 /// of it.
 #[test]
 fn a_program_waits_with_the_service_that_looks_up_a_name() {
-    for (wait_from_ms, end) in [(6_000_i64, "; app.exe (8) waited with it"), (6_900, "")] {
+    for (wait_from_ms, readied_ms, end) in [
+        (Some(6_000_i64), 7_001_i64, "; app.exe (8) waited with it"),
+        (Some(6_900), 7_001, ""),
+        // A wait for something else that the service did later.
+        (Some(6_000), 9_000, ""),
+        // Since when it waited is not known.
+        (None, 7_001, ""),
+    ] {
         let mut machine = Machine::new(&["service.exe", "app.exe"], 10_000 * MS);
         machine.lookups = vec![DnsQuery {
             process_key: Some(1),
@@ -542,8 +549,11 @@ fn a_program_waits_with_the_service_that_looks_up_a_name() {
             timed_out_servers: Some("192.0.2.1;".to_owned()),
             ..DnsQuery::default()
         }];
-        let answered = 7_001 * MS;
-        let wait = off(2, wait_from_ms * MS).readied(answered, 1);
+        let answered = readied_ms * MS;
+        let mut wait = off(2, wait_from_ms.unwrap_or(6_000) * MS).readied(answered, 1);
+        if wait_from_ms.is_none() {
+            (wait.0.last_out_ns, wait.0.wait_ns) = (None, None);
+        }
         machine.add(wait.ran(answered, answered + MS));
         let found = found(&machine, "dns-timeout");
         let sentences: Vec<_> = found.iter().map(|one| one.sentence.as_str()).collect();
@@ -1321,6 +1331,36 @@ fn many_short_waits_for_a_filter_are_noticed_by_their_share() {
     }
 }
 
+/// A service with 110 waits of 1.5 ms for a filter driver, and 19 namesakes that wait now and then.
+#[test]
+fn idle_namesakes_do_not_hide_a_program_that_waits_for_a_filter() {
+    let names: Vec<String> = (0..20).map(|number| format!("service{number}")).collect();
+    let programs: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut machine = Machine::new(&programs, 10_000 * MS);
+    for process in &mut machine.processes[1..] {
+        process.name = Some("service.exe".into());
+    }
+    let asks = machine.stack(&[
+        "guard.sys!PreCreate",
+        "fltmgr.sys!FltpPerformPreCallbacks",
+        "ntdll.dll!NtCreateFile",
+        "service.exe!Open",
+    ]);
+    let mut wait = |thread: i32, from: i64, length: i64| {
+        let to = from + length;
+        let slice = off(thread, from).readied(to, 1);
+        machine.add(slice.ran(to, to + MS).in_stack(asks));
+    };
+    for number in 0_i64..110 {
+        wait(1, number * 25 * MS, 3 * MS / 2);
+    }
+    for thread in 2_i32..=20 {
+        wait(thread, 0, 3 * MS / 10);
+        wait(thread, 9_000 * MS, 3 * MS / 10);
+    }
+    assert_eq!(costs(&machine, "filter-scan").len(), 1);
+}
+
 /// Ten compilers, one after the other, each with 20 waits of 1 ms for a filter driver: of 300 ms that one lives
 /// they are 7 %, of 1 s they are 2 %.
 #[test]
@@ -1382,6 +1422,27 @@ fn many_short_requests_to_a_share_are_noticed_by_their_share() {
         let case = format!("{length_ms} ms every {every_ms} ms");
         assert_eq!(costs(&machine, "network-share"), expected, "{case}");
     }
+}
+
+/// 40 openings of 3 ms are usual, also beside some of 100 ms, which are findings by themselves.
+#[test]
+fn long_requests_to_a_share_do_not_count_with_the_short_ones() {
+    let mut machine = Machine::new(&["a.exe"], 10_000 * MS);
+    let opening = |number: i64| {
+        let length_ms = if number < 40 { 3 } else { 100 };
+        FileIo {
+            kind: "create",
+            process_key: Some(1),
+            thread_key: Some(1),
+            start_ns: Some(number * 101 * MS),
+            end_ns: Some((number * 101 + length_ms) * MS),
+            duration_ns: Some(length_ms * MS),
+            path: Some(r"\\filer\team\plan.xlsx".into()),
+            ..FileIo::default()
+        }
+    };
+    machine.files = (0..50).map(opening).collect();
+    assert_eq!(costs(&machine, "network-share"), [Some(1000 * MS)]);
 }
 
 /// Twelve waits of 20 ms in a write, as long as the cache has too much data, or for the disk.

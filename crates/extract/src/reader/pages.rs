@@ -157,7 +157,7 @@ fn check_column(
             }
         }
     }
-    // Each row can repeat the longest text. A small file would become gigabytes in one batch.
+    // Each row can repeat a text of the dictionary, so that a small file would become gigabytes at once.
     let bytes = each.saturating_mul(rows.clamp(0, at_once.texts));
     if bytes > at_once.bytes {
         let text = format!("has a dictionary whose texts would take {bytes} bytes at once");

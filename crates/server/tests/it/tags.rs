@@ -99,6 +99,20 @@ fn own_rules_are_in_every_view_at_once() {
 }
 
 #[test]
+fn questions_keep_the_tags_of_the_extract() {
+    let place = Place::with_trace();
+    let overhead = || {
+        let options = json!({"by": "tag"});
+        let request = json!({"trace": 0, "question": "overhead", "options": options});
+        let answer = place.answer("ask", &request);
+        (answer["tables"].clone(), answer["lines"].clone())
+    };
+    let before = overhead();
+    use_own(&place, KERNEL);
+    assert_eq!(overhead(), before);
+}
+
+#[test]
 fn a_file_replaces_the_built_in_rules() {
     let place = Place::with_trace();
     let file = |name: &str, text: &str| {
@@ -113,6 +127,13 @@ fn a_file_replaces_the_built_in_rules() {
     for name in ["default", "own.stacktags", "", "a/b.stacktags"] {
         assert_eq!(file(name, KERNEL).status, 400, "{name}");
     }
+    file("-x.stacktags", KERNEL).json();
+    let (_, source) = flame(&place);
+    let command = source["command"].as_str().unwrap();
+    assert!(
+        command.starts_with("etwkit sql --stack-tag-file ./-x.stacktags "),
+        "{command}"
+    );
     let built_in = place.answer("tags/file", &json!({"file": null}));
     assert_eq!(built_in["file"], Value::Null);
     assert!(flame(&place).0.contains_key(r"File System\Disk Driver"));

@@ -26,8 +26,9 @@ use crate::tags::TagSet;
 /// fit, and each further chunk of processes costs another scan of the switches.
 const HELD_ROWS: usize = 2_000_000;
 
-/// Threads that compute the tables of processes, at most. Each holds sums of all methods.
-const THREADS: usize = 8;
+/// Threads that compute the tables of processes, at most. Each holds sums of all methods, also where a
+/// trace is derived on every processor at the same time.
+const THREADS: usize = 4;
 
 type Sums = BTreeMap<Option<i32>, Sum>;
 pub(super) type Groups = FxHashMap<GroupKey, Group>;

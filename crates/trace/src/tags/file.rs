@@ -26,6 +26,8 @@ const MAX_DEPTH: usize = 64;
 const MAX_ELEMENTS: usize = 1_000_000;
 const MAX_NAME: usize = 1024;
 const MAX_PATTERN: usize = 4096;
+/// Bytes of one path. A hint tag repeats its path for each frame that it adds.
+const MAX_PATH: usize = 4096;
 /// Bytes of all paths: a path has the names of all tags around its own.
 const MAX_PATHS: usize = 64 << 20;
 
@@ -220,6 +222,12 @@ impl Parser<'_> {
             (around, "") => around.to_owned(),
             (around, name) => format!("{around}\\{name}"),
         };
+        if path.len() > MAX_PATH {
+            return self.leave_out(at, || {
+                let length = path.len();
+                format!("left out: its path has {length} bytes, and {MAX_PATH} are the most")
+            });
+        }
         self.path_bytes += path.len();
         if self.path_bytes > MAX_PATHS {
             return self.leave_out(at, || {

@@ -56,6 +56,9 @@ struct Link {
 /// file can give each of thousands of frames a tag of its own.
 const MAX_TAGS: u32 = 64;
 
+/// Bytes of all names with a neighbour. A malicious file can repeat a long path for every frame.
+const MAX_HINT_BYTES: usize = 64 << 20;
+
 impl Chains {
     /// The list with a tag more, unless it has that.
     fn with(&mut self, list: Chain, tag: Idx<Name>) -> Chain {
@@ -208,6 +211,8 @@ struct Finder<'s, F: ?Sized> {
     found: IndexVec<TagMatch>,
     names: IndexVec<Name, Box<str>>,
     positions: FxHashMap<Box<str>, Idx<Name>>,
+    /// Bytes of the names with a neighbour.
+    hint_bytes: usize,
     /// What is found by rule and the neighbour that it adds.
     known: FxHashMap<(Idx<Rule>, Option<u32>), Idx<TagMatch>>,
 }
@@ -225,6 +230,7 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
             found: vec![nothing].into(),
             names: vec![OTHER.into()].into(),
             positions: FxHashMap::from_iter([(OTHER.into(), NO_NAME)]),
+            hint_bytes: 0,
             known: FxHashMap::default(),
         }
     }
@@ -260,17 +266,20 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
         if let Some(known) = self.known.get(&(rule, neighbour)) {
             return *known;
         }
+        let rules = self.rules;
         let Rule {
             path,
             priority,
             hint,
-        } = &self.rules[rule];
+        } = &rules[rule];
         let name: Box<str> = match (hint, neighbour) {
-            (Some(hint), Some(frame)) => format!(
-                "{path}\\{}",
-                described(self.frames, frame, hint.only_module)
-            )
-            .into(),
+            (Some(hint), Some(frame)) => {
+                let with_neighbour = format!(
+                    "{path}\\{}",
+                    described(self.frames, frame, hint.only_module)
+                );
+                self.bounded(with_neighbour, path)
+            }
             _ => path.as_str().into(),
         };
         let wants_callee =
@@ -286,6 +295,19 @@ impl<'s, F: Frames + ?Sized> Finder<'s, F> {
         });
         self.known.insert((rule, neighbour), found);
         found
+    }
+
+    /// The name with a neighbour, or the path alone if such names would fill the memory.
+    fn bounded(&mut self, with_neighbour: String, path: &str) -> Box<str> {
+        if self.positions.contains_key(with_neighbour.as_str()) {
+            return with_neighbour.into();
+        }
+        let bytes = self.hint_bytes.saturating_add(with_neighbour.len());
+        if bytes > MAX_HINT_BYTES {
+            return path.into();
+        }
+        self.hint_bytes = bytes;
+        with_neighbour.into()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use etwkit_testkit::Random;
-use etwkit_trace::tags::{OTHER, TagFileError, TagSet};
+use etwkit_trace::tags::{OTHER, TagFileError, TagSet, Tagged};
 
 const CASES: &str = include_str!("../data/default-stacktags.txt");
 
@@ -625,15 +625,51 @@ fn a_hostile_file_is_bounded() {
 #[test]
 fn paths_in_each_other_do_not_fill_the_memory() {
     let name = "n".repeat(1000);
-    let open = format!("<Tag Name=\"{name}\">").repeat(60);
-    let inner = "<Tag Name=\"i\"><Entrypoint Module=\"m\"/></Tag>".repeat(5000);
-    let set = whole(format!("{open}{inner}{}", "</Tag>".repeat(60)).as_bytes());
+    let open = format!("<Tag Name=\"{name}\">").repeat(4);
+    let inner = "<Tag Name=\"i\"><Entrypoint Module=\"m\"/></Tag>".repeat(20_000);
+    let set = whole(format!("{open}{inner}{}", "</Tag>".repeat(4)).as_bytes());
     let told = warnings(&set);
     assert!(
         told[0].ends_with("left out: all paths together have more than 64 MiB"),
         "{told:?}"
     );
     assert!(set.tags().map(str::len).sum::<usize>() <= 64 << 20);
+}
+
+#[test]
+fn a_path_of_many_long_names_is_left_out() {
+    let entry = "<Entrypoint Module=\"m\" Method=\"x\"/>";
+    let open = format!("<Tag Name=\"{}\">", "n".repeat(1024)).repeat(4);
+    let close = "</Tag>".repeat(4);
+    let set = whole(format!("<Tag Name=\"b\">{entry}{open}{entry}{close}</Tag>").as_bytes());
+    check(&set, &[("m!x", "b")]);
+    let told = warnings(&set);
+    assert!(
+        told[0].ends_with("left out: its path has 4101 bytes, and 4096 are the most"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn names_of_hints_do_not_fill_the_memory() {
+    let around = format!("<Tag Name=\"{}\">", "n".repeat(999)).repeat(4);
+    let hint = "<HintTag Name=\"h\" HintOperator=\"Callee\" OnlyShowModule=\"false\">\
+                <Entrypoint Module=\"m.dll\" Method=\"*\"/></HintTag>";
+    let set = whole(format!("{around}{hint}{}", "</Tag>".repeat(4)).as_bytes());
+    let path = set.tags().next().unwrap();
+    let methods: Vec<String> = (0..20_000).map(|number| format!("f{number}")).collect();
+    let callees = methods
+        .iter()
+        .map(|method| (Some("c.dll"), Some(method.as_str())));
+    let frames: Vec<_> = std::iter::once((Some("m.dll"), Some("x")))
+        .chain(callees)
+        .collect();
+    let tagged = Tagged::new(&set, frames.as_slice(), frames.len(), |node| {
+        ((node > 0).then_some(0), node)
+    });
+    let name = |stack: i32| tagged.name(tagged.tag(stack).unwrap()).unwrap();
+    assert_eq!(name(1), format!("{path}\\c.dll\\f0"));
+    assert_eq!(name(20_000), path);
 }
 
 #[test]
