@@ -14,8 +14,8 @@ declare! {
     #[derive(Eq)]
     pub request TimeRequest {
         /// Seconds since the start (12.5), a time of day (17:47:38.416) or a date with time
-        /// (2022-10-02 17:47:38). Clock times are those of the recorded machine unless +02:00 or Z
-        /// follows
+        /// (2022-10-02 17:47:38). Clock times are in the time zone of the recorded machine unless
+        /// +02:00 or Z follows
         time: Option<String> = option("TIME") => Some("0".to_owned()),
     }
 

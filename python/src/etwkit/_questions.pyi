@@ -67,7 +67,7 @@ class Questions:
         progress: Callable[[Progress], object] | None = None,
         allow_empty: bool = False,
     ) -> Answer:
-        r"""Phases of a boot, from the kernel to a desktop at rest
+        r"""Phases of a boot, from the kernel to an idle desktop
 
         phase: Only these phases: kernel, session, logon, desktop (several with ;, ! excludes)
         """
@@ -99,8 +99,8 @@ class Questions:
         user: Only processes of these users, by security id
         top: Show the N largest; 0: all [default: 40 of a ranked list in text, all in JSON and CSV]
         skip: Leave out the N largest first
-        table: Table to show: cores and their speeds, their idle states, CPU of processes by kind of
-          core, priorities by kind of core (all), or methods by kind of core
+        table: Table to show: speeds of cores, their idle states, or the CPU of processes,
+          priorities or methods by kind of core. With all, every one but methods
         methods: With --table methods: only these (*, ?, several with ;, ! excludes)
         per_process: Priorities of each process
         """
@@ -173,8 +173,8 @@ class Questions:
         top: Show the N largest; 0: all [default: 40 of a ranked list in text, all in JSON and CSV]
         skip: Leave out the N largest first
         zero_time: Move times so that this is second 0: marker, first or last (of a method or stack
-          tag), process-start, process-end; after a colon which marks, methods or command lines:
-          first:*OnLoad*
+          tag), process-start or process-end. A filter of marks, methods or command lines follows a
+          colon: first:*OnLoad*
         zero_process: Only in these processes
         methods: Show these methods (with --by modules or threads) instead of sums of processes (*,
           ?, several with ;, ! excludes)
@@ -292,12 +292,11 @@ class Questions:
         r"""What made it slow: findings of rules, the costliest first
 
         rule: Only these rules (*, ?, several with ;, ! excludes)
-        rules: Also rules of your own: a file of SQL with a header for each rule
+        rules: Also check rules of your own: a file of SQL with a header for each rule
         cost: Only findings with this cost (ms); notes cost nothing
-        no_notes: Leave out notes: what is good to know but costs nothing
-        table: What is reported
-        details: With each finding: why it happens, what to do, what it does not prove, the whole
-          stack
+        no_notes: Leave out notes, which are good to know but cost nothing
+        table: Table to print
+        details: Print the reason, the fix, the limits and the whole stack of each finding
         fail_on: Exit with code 3 if a finding matches, otherwise with 0: any, a minimum cost such
           as 500ms, or names of rules; several with commas
         top: Only the N costliest findings
@@ -350,7 +349,7 @@ class Questions:
           whole paths
         by: Group rows by path, or by the priority of operations
         per_process: Rows for each process
-        shared: Count the I/O of a file for each process that used it: filters on processes choose
+        shared: Count the I/O of a file for each process that used it. Filters on processes choose
           the files that they used, and --per-process makes rows for each set of processes [default:
           each operation belongs to the process that issued it]
         top_processes: With --per-process: show the N largest processes
@@ -445,7 +444,7 @@ class Questions:
         progress: Callable[[Progress], object] | None = None,
         allow_empty: bool = False,
     ) -> Answer:
-        r"""DPCs and interrupts: which driver took the processors, and how long
+        r"""DPCs and interrupts: which driver took the processors, and for how long
 
         top: Show the N largest; 0: all [default: 40 of a ranked list in text, all in JSON and CSV]
         skip: Leave out the N largest first
@@ -487,7 +486,7 @@ class Questions:
         progress: Callable[[Progress], object] | None = None,
         allow_empty: bool = False,
     ) -> Answer:
-        r"""Events that no other question is about: by name, or each with its fields
+        r"""Events that no other report covers: by name, or each with its fields
 
         process: Only these processes: names with or without .exe, or ids (*, ?, several with ;, !
           excludes)
@@ -555,8 +554,8 @@ class Questions:
         top: Show the N largest; 0: all [default: 40 of a ranked list in text, all in JSON and CSV]
         skip: Leave out the N largest first
         zero_time: Move times so that this is second 0: marker, first or last (of a method or stack
-          tag), process-start, process-end; after a colon which marks, methods or command lines:
-          first:*OnLoad*
+          tag), process-start or process-end. A filter of marks, methods or command lines follows a
+          colon: first:*OnLoad*
         zero_process: Only in these processes
         type: Only these types, with namespace (*, ?, several with ;, ! excludes)
         message: Only messages with a matching line (*, ?, several with ;, ! excludes)
@@ -1045,8 +1044,8 @@ class Questions:
         top: Show the N largest; 0: all [default: 40 of a ranked list in text, all in JSON and CSV]
         skip: Leave out the N largest first
         zero_time: Move times so that this is second 0: marker, first or last (of a method or stack
-          tag), process-start, process-end; after a colon which marks, methods or command lines:
-          first:*OnLoad*
+          tag), process-start or process-end. A filter of marks, methods or command lines follows a
+          colon: first:*OnLoad*
         zero_process: Only in these processes
         marker_filter: Only marks with these texts (*, ?, several with ;, ! excludes)
         diff: Only marks at this distance from zero, in seconds; it is negative for marks before
@@ -1160,7 +1159,7 @@ class Questions:
         progress: Callable[[Progress], object] | None = None,
         allow_empty: bool = False,
     ) -> Answer:
-        r"""Minifilter drivers: how long they delayed operations on files, which they made fail
+        r"""Minifilter drivers: how long they delayed file operations, and which ones they made fail
 
         process: Only these processes: names with or without .exe, or ids (*, ?, several with ;, !
           excludes)
@@ -1480,7 +1479,7 @@ class Questions:
         progress: Callable[[Progress], object] | None = None,
         allow_empty: bool = False,
     ) -> Answer:
-        r"""Memory of the kernel that drivers allocated and did not free, by tag
+        r"""Kernel pool that drivers allocated and did not free, by tag
 
         process: Only these processes: names with or without .exe, or ids (*, ?, several with ;, !
           excludes)
@@ -1561,8 +1560,8 @@ class Questions:
         top: Show the N largest; 0: all [default: 40 of a ranked list in text, all in JSON and CSV]
         skip: Leave out the N largest first
         zero_time: Move times so that this is second 0: marker, first or last (of a method or stack
-          tag), process-start, process-end; after a colon which marks, methods or command lines:
-          first:*OnLoad*
+          tag), process-start or process-end. A filter of marks, methods or command lines follows a
+          colon: first:*OnLoad*
         zero_process: Only in these processes
         parent: Only these parents and their children
         duration: Only processes with this time from start to end, such as 10s..; it is 0 unless
@@ -1650,7 +1649,7 @@ class Questions:
         progress: Callable[[Progress], object] | None = None,
         allow_empty: bool = False,
     ) -> Answer:
-        r"""Regions of interest: what lasted from which event to which, as a file of Windows Performance Analyzer defines it
+        r"""Regions of interest: the time between two events, as a file of Windows Performance Analyzer defines them
 
         tmf: Give messages of WPP their text and arguments: a trace message format file (.tmf), or a
           folder with .tmf files; can be repeated
@@ -1804,7 +1803,7 @@ class Questions:
         progress: Callable[[Progress], object] | None = None,
         allow_empty: bool = False,
     ) -> Answer:
-        r"""Stays in connected standby: how long, how deep, who woke the machine
+        r"""Stays in connected standby: how long, how deep, and who woke the machine
 
         top: Show the N largest; 0: all [default: 40 of a ranked list in text, all in JSON and CSV]
         skip: Leave out the N largest first
@@ -1836,7 +1835,7 @@ class Questions:
         progress: Callable[[Progress], object] | None = None,
         allow_empty: bool = False,
     ) -> Answer:
-        r"""What it costs to start and end processes, by program or single ones
+        r"""Cost of starting and ending processes, by program or for each process
 
         process: Only these processes: names with or without .exe, or ids (*, ?, several with ;, !
           excludes)
@@ -2000,8 +1999,8 @@ class Questions:
         top: Show the N largest; 0: all [default: 40 of a ranked list in text, all in JSON and CSV]
         skip: Leave out the N largest first
         zero_time: Move times so that this is second 0: marker, first or last (of a method or stack
-          tag), process-start, process-end; after a colon which marks, methods or command lines:
-          first:*OnLoad*
+          tag), process-start or process-end. A filter of marks, methods or command lines follows a
+          colon: first:*OnLoad*
         zero_process: Only in these processes
         unknown_process: Let connections whose process is not known pass filters on processes
         ip_port: Only connections with these ends: local address:port and remote address:port,
@@ -2077,17 +2076,17 @@ class Questions:
         r"""Runs of automated tests, by the names of their files
 
         recursive: Also search subfolders
-        test_run_index: From this test run on; the first one is 0
-        test_run_count: Only so many test runs; 0 is all
-        tests_per_run: At most so many tests of a test case in each run; 0 is all
-        skip_tests: Leave the first N tests of a test case in each run out
+        test_run_index: Start with this test run; the first one is 0
+        test_run_count: Only this many test runs; 0 is all
+        tests_per_run: At most this many tests of a test case in each run; 0 is all
+        skip_tests: Leave out the first N tests of a test case in each run
         last_days: Only tests of the last N days; 0.5 is half a day
-        test_time: Only tests that took so long (ms); several with ; between
+        test_time: Only tests with this duration (ms); several with ;
         test_case: Only these test cases (*, ?, several with ;, ! excludes)
         machine: Only recordings of these machines, by the names of files (*, ?, several with ;, !
           excludes)
-        valid_tests_only: Only files that are named as tests are
-        no_test_run_grouping: All tests are one run
+        valid_tests_only: Only files with the name of a test
+        no_test_run_grouping: Treat all tests as one run
         print_files: Print the files of each recording
         recordings: Print each recording, with one x for each 200 ms that its test took
         """
@@ -2133,10 +2132,11 @@ class Questions:
         progress: Callable[[Progress], object] | None = None,
         allow_empty: bool = False,
     ) -> Answer:
-        r"""A time of a log or of another trace, as seconds and clock time of these
+        r"""A time from a log or another trace, as seconds and clock time of these traces
 
         time: Seconds since the start (12.5), a time of day (17:47:38.416) or a date with time
-          (2022-10-02 17:47:38), of the recorded machine unless +02:00 or Z follows
+          (2022-10-02 17:47:38). Clock times are in the time zone of the recorded machine unless
+          +02:00 or Z follows
         """
 
     def timer(
@@ -2192,7 +2192,7 @@ class Questions:
         progress: Callable[[Progress], object] | None = None,
         allow_empty: bool = False,
     ) -> Answer:
-        r"""What fills the trace: events and bytes by provider, kind or second, loss, what tracing cost
+        r"""What fills the trace: events and bytes by provider, kind or second, losses, and the cost of tracing
 
         top: Show the N largest; 0: all [default: 40 of a ranked list in text, all in JSON and CSV]
         skip: Leave out the N largest first
@@ -2232,7 +2232,7 @@ class Questions:
         progress: Callable[[Progress], object] | None = None,
         allow_empty: bool = False,
     ) -> Answer:
-        r"""Events that describe themselves: TraceLogging, and EventSource of .NET
+        r"""Self-describing events: TraceLogging, and EventSource of .NET
 
         tmf: Give messages of WPP their text and arguments: a trace message format file (.tmf), or a
           folder with .tmf files; can be repeated
@@ -2378,7 +2378,7 @@ class Questions:
         progress: Callable[[Progress], object] | None = None,
         allow_empty: bool = False,
     ) -> Answer:
-        r"""Modules and their versions, symbol files that are missing
+        r"""Modules and their versions, and missing symbol files
 
         process: Only these processes: names with or without .exe, or ids (*, ?, several with ;, !
           excludes)
@@ -2428,7 +2428,7 @@ class Questions:
         progress: Callable[[Progress], object] | None = None,
         allow_empty: bool = False,
     ) -> Answer:
-        r"""Virtual memory that processes committed and did not give back
+        r"""Virtual memory that processes committed and did not release
 
         process: Only these processes: names with or without .exe, or ids (*, ?, several with ;, !
           excludes)

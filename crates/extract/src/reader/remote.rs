@@ -9,7 +9,8 @@ use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
-use super::pages;
+/// A check of the bytes of a column, which has a name.
+pub(super) type CheckColumn = fn(&Bytes, &str) -> Result<(), ParquetError>;
 
 /// The bytes of a file in another place.
 pub trait Ranges: fmt::Debug + Send + Sync {
@@ -88,13 +89,14 @@ impl Remote {
         }
     }
 
-    /// Reads ranges. The columns that they are in are read as a whole, so that the headers of their
-    /// pages can be checked.
+    /// Reads ranges. The columns that they are in are read as a whole, so that `check` sees the headers
+    /// of all their pages.
     pub(super) fn read_columns(
         &self,
         size: u64,
         metadata: &ParquetMetaData,
         ranges: &[Range<u64>],
+        check: CheckColumn,
     ) -> Result<Vec<Bytes>, ParquetError> {
         let chunks = chunks(metadata, size)?;
         let mut around = Vec::with_capacity(ranges.len());
@@ -115,7 +117,7 @@ impl Remote {
             };
             // Pages of one column are asked for one after the other.
             if checked != Some(chunk.range.start) {
-                pages::check_chunk(&bytes, &chunk.name)?;
+                check(&bytes, &chunk.name)?;
                 checked = Some(chunk.range.start);
             }
             let start = chunk.range.start;
@@ -131,13 +133,14 @@ impl Remote {
         size: u64,
         metadata: &ParquetMetaData,
         is_wanted: &dyn Fn(&str) -> bool,
+        check: CheckColumn,
     ) -> Result<Self, ParquetError> {
         let wanted = chunks(metadata, size)?.into_iter();
         let ranges: Vec<Range<u64>> = wanted
             .filter(|chunk| is_wanted(chunk.column()))
             .map(|chunk| chunk.range)
             .collect();
-        let read = self.read_columns(size, metadata, &ranges)?;
+        let read = self.read_columns(size, metadata, &ranges, check)?;
         let mut parts = self.parts.clone();
         parts.extend(ranges.into_iter().zip(read).map(|(range, bytes)| Part {
             start: range.start,

@@ -482,7 +482,8 @@ impl Slice {
         ranges: &[Range<u64>],
     ) -> Result<Vec<Bytes>, ParquetError> {
         if let Stored::Remote(remote) = &self.bytes {
-            return guarded(|| remote.read_columns(self.length, metadata, ranges));
+            let check = pages::check_chunk;
+            return guarded(|| remote.read_columns(self.length, metadata, ranges, check));
         }
         let read = ranges.iter().map(|range| {
             let length = range.end.saturating_sub(range.start);
@@ -505,7 +506,8 @@ impl Slice {
         let Stored::Remote(remote) = &self.bytes else {
             return Ok(self.clone());
         };
-        let remote = guarded(|| remote.with_columns(self.length, metadata, &is_wanted))?;
+        let check = pages::check_chunk;
+        let remote = guarded(|| remote.with_columns(self.length, metadata, &is_wanted, check))?;
         Ok(Self {
             length: self.length,
             bytes: Stored::Remote(remote),

@@ -164,7 +164,7 @@ declare! {
         /// Only recordings of these machines, by the names of files (*, ?, several with ;, !
         /// excludes)
         machine: Option<String> = option("NAMES").below(TESTS),
-        /// Only files whose names are those of tests
+        /// Only files with the name of a test
         valid_only: bool = option("").called("valid-tests-only").below(TESTS),
         /// Treat all tests as one run
         one_run: bool = option("").called("no-test-run-grouping").below(TESTS),

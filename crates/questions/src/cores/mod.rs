@@ -41,8 +41,8 @@ declare! {
         processes: ProcessQuery = group(),
         /// Number of processes, most CPU first
         top: Top = group(),
-        /// Table to show (all: every one but methods): speeds of cores, their idle states, and CPU of
-        /// processes, priorities or methods by kind of core
+        /// Table to show: speeds of cores, their idle states, or the CPU of processes, priorities or
+        /// methods by kind of core. With all, every one but methods
         table: Option<CoresTable> = option("NAME").or_all().shape(),
         /// With --table methods: only these (*, ?, several with ;, ! excludes)
         methods: Option<String> = option("NAMES"),
