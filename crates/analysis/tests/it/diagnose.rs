@@ -938,7 +938,7 @@ fn a_disk_is_busy_with_the_requests_of_another_program() {
         if let Some(one) = found.first() {
             let expected = format!(
                 "slow.exe (12) waited 300 ms in the queue of disk 0, since hog.exe (8) kept it busy: \
-                 {count} requests, longest {queue_ms}.0 ms"
+                 {count} requests, longest {queue_ms}.00 ms"
             );
             assert_eq!(one.sentence, expected);
         }
@@ -1691,7 +1691,11 @@ fn initializers_of_short_processes_add_up() {
         let found = request.ask(&machine.session()).unwrap().findings;
         let of_library = found.iter().filter(|one| one.culprit == "shim.dll");
         let costs: Vec<_> = of_library.map(|one| one.cost_ns).collect();
-        assert_eq!(costs, Vec::from_iter(cost.map(Some)), "{stack:?}");
+        assert_eq!(
+            costs,
+            Vec::from_iter(cost.map(Some)),
+            "{stack:?}: {found:#?}"
+        );
     }
 }
 

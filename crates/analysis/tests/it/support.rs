@@ -138,7 +138,10 @@ impl Machine {
             .map(|(module_id, name)| Module {
                 module_id,
                 process_key: (module_id > 0).then_some(1),
-                path: format!("C:\\{name}"),
+                path: match *name {
+                    "ntdll.dll" | "kernel32.dll" => format!("C:\\Windows\\System32\\{name}"),
+                    _ => format!("C:\\{name}"),
+                },
                 name: (*name).into(),
                 ..Module::default()
             })

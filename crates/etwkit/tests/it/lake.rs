@@ -418,7 +418,7 @@ fn a_lake_without_the_files_of_its_runs_does_not_answer() {
     let checked = run(&["lake", "check", text(&lake)]);
     assert_eq!(checked.exit, Exit::Error);
     assert!(
-        checked.err.contains("error: process: the run ")
+        checked.err.contains("error: process: rows of the run ")
             && checked.err.contains("the table is missing"),
         "{}",
         checked.err

@@ -51,7 +51,7 @@ pub(super) struct Entries {
     rank: IndexVec<Rule, u32>,
     /// The rule that wins for a pattern of modules and one of methods.
     rules: FxHashMap<(PatternId, PatternId), Idx<Rule>>,
-    /// The same rules for each pattern of modules, with their patterns of methods.
+    /// The rules for each pattern of modules, with their patterns of methods.
     of_pattern: IndexVec<Numbered, Vec<(PatternId, Idx<Rule>)>>,
     /// The first place of a rule with each pattern of methods.
     best: IndexVec<Numbered, u32>,

@@ -315,5 +315,8 @@ fn names_of_a_trace_cannot_hide_anything() {
         json!([["\\u{1b}[2J\\u{202e}", "a\nb"]])
     );
     let command = answer(&replies[2])["command"].as_str().unwrap();
-    assert!(command.contains(r"a'\''; reboot #"), "{command}");
+    let (view, path) = command.split_once('"').unwrap();
+    assert_eq!(view, "etwkit view ");
+    assert!(path.contains("a'; reboot #?"), "{command}");
+    assert_eq!(path.find('"'), Some(path.len() - 1), "{command}");
 }
