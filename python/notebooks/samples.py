@@ -15,11 +15,13 @@ BUILDS = ["7730", "7731"]
 
 def trace():
     """Return the path of a trace of a machine on which programs start slowly."""
-    path = pathlib.Path("slow.etl")
-    if not path.exists():
-        with unfinished(path) as part:
-            command("synth", "write", "filter-scan", "--out", part)
-    return path
+    folder = pathlib.Path("slow")
+    if not folder.exists():
+        with unfinished(folder) as part:
+            part.mkdir()
+            # Symbols are found next to the trace by its name.
+            command("synth", "write", "filter-scan", "--out", part / "slow.etl")
+    return folder / "slow.etl"
 
 
 def runs():
@@ -56,11 +58,10 @@ def lake():
 
 @contextlib.contextmanager
 def unfinished(path):
-    """Yield a path to write to, which gets its name at the end, if the run is not interrupted."""
+    """Yield a folder to write to, which gets its name at the end, if the run is not interrupted."""
     part = path.with_name(f"unfinished-{path.name}")
-    if part.is_dir():
+    if part.exists():
         shutil.rmtree(part)
-    part.unlink(missing_ok=True)
     yield part
     part.rename(path)
 

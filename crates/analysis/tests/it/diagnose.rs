@@ -936,9 +936,15 @@ fn a_disk_is_busy_with_the_requests_of_another_program() {
         let case = format!("{queue_ms} ms, disk {other_disk}, priority {priority}");
         assert_eq!(costs, Vec::from_iter(cost.map(Some)), "{case}");
         if let Some(one) = found.first() {
+            // Three digits count.
+            let longest = if queue_ms < 10 {
+                format!("{queue_ms}.00")
+            } else {
+                format!("{queue_ms}.0")
+            };
             let expected = format!(
                 "slow.exe (12) waited 300 ms in the queue of disk 0, since hog.exe (8) kept it busy: \
-                 {count} requests, longest {queue_ms}.00 ms"
+                 {count} requests, longest {longest} ms"
             );
             assert_eq!(one.sentence, expected);
         }
@@ -1688,13 +1694,14 @@ fn initializers_of_short_processes_add_up() {
             rule: Some("unused-start".into()),
             ..DiagnoseRequest::default()
         };
-        let found = request.ask(&machine.session()).unwrap().findings;
+        let answer = request.ask(&machine.session()).unwrap();
+        let (found, rules) = (answer.findings, answer.rules);
         let of_library = found.iter().filter(|one| one.culprit == "shim.dll");
         let costs: Vec<_> = of_library.map(|one| one.cost_ns).collect();
         assert_eq!(
             costs,
             Vec::from_iter(cost.map(Some)),
-            "{stack:?}: {found:#?}"
+            "{stack:?}: {found:#?} {rules:#?}"
         );
     }
 }
