@@ -389,8 +389,7 @@ fn many_short_delays_are_noticed_by_their_share() {
             late.0.instead_priority = Some(8);
             machine.add(hog).add(late);
         }
-        let expected = Vec::from_iter(cost.map(Some));
-        assert_eq!(costs(&machine, "busy-processors"), expected, "{turn_ms} ms");
+        assert_cost(&machine, "busy-processors", cost, &format!("{turn_ms} ms"));
     }
 }
 
@@ -398,6 +397,50 @@ fn many_short_delays_are_noticed_by_their_share() {
 fn costs(machine: &Machine, rule: &str) -> Vec<Option<i64>> {
     let found = found(machine, rule);
     found.iter().map(|one| one.cost_ns).collect()
+}
+
+/// Checks that a rule finds this cost, or nothing.
+#[track_caller]
+fn assert_cost(machine: &Machine, rule: &str, cost: Option<i64>, case: &str) {
+    let expected = Vec::from_iter(cost.map(Some));
+    assert_eq!(costs(machine, rule), expected, "{case}");
+}
+
+/// A file on a share.
+const SHARED: &str = r"\\filer\team\plan.xlsx";
+
+/// A file that the first thread opens; `None` if the opening does not end.
+fn opening(path: &str, start_ns: i64, end_ns: Option<i64>) -> FileIo {
+    FileIo {
+        kind: "create",
+        process_key: Some(1),
+        thread_key: Some(1),
+        start_ns: Some(start_ns),
+        end_ns,
+        duration_ns: end_ns.map(|end_ns| end_ns - start_ns),
+        path: Some(path.into()),
+        ..FileIo::default()
+    }
+}
+
+/// A request of the thread of a program: when it was sent, when the disk began it, and when it was done.
+fn transfer(
+    kind: &'static str,
+    program: i32,
+    [init_ns, begin_ns, complete_ns]: [i64; 3],
+) -> DiskIo {
+    DiskIo {
+        kind,
+        process_key: Some(program),
+        thread_key: Some(program),
+        init_ns,
+        complete_ns,
+        io_ns: complete_ns - init_ns,
+        queue_ns: begin_ns - init_ns,
+        service_ns: complete_ns - begin_ns,
+        priority: 3,
+        ..DiskIo::default()
+    }
 }
 
 /// 50 hard faults of 5 ms, which start every 2 s or every 15 ms, in a program that lives for 100 s.
@@ -416,11 +459,11 @@ fn hard_faults_of_a_second_are_noticed_and_a_trickle_is_not() {
             ..HardFault::default()
         };
         machine.faults = (0..50).map(fault).collect();
-        let expected = Vec::from_iter(cost.map(Some));
-        assert_eq!(
-            costs(&machine, "hard-faults"),
-            expected,
-            "every {every_ms} ms"
+        assert_cost(
+            &machine,
+            "hard-faults",
+            cost,
+            &format!("every {every_ms} ms"),
         );
     }
 }
@@ -444,8 +487,7 @@ fn hard_faults_of_a_short_program_are_noticed_by_their_share() {
             ..HardFault::default()
         };
         machine.faults = (0..20).map(fault).collect();
-        let expected = Vec::from_iter(cost.map(Some));
-        assert_eq!(costs(&machine, "hard-faults"), expected, "{life_ms} ms");
+        assert_cost(&machine, "hard-faults", cost, &format!("{life_ms} ms"));
     }
 }
 
@@ -461,11 +503,11 @@ fn a_queue_takes_two_percent_of_its_time() {
             let wait = off(thread, from).readied(from + 8 * MS, 3 - thread);
             machine.add(wait.ran(from + 8 * MS, from + 9 * MS).in_stack(lock));
         }
-        let expected = Vec::from_iter(cost.map(Some));
-        assert_eq!(
-            costs(&machine, "lock-convoy"),
-            expected,
-            "every {every_ms} ms"
+        assert_cost(
+            &machine,
+            "lock-convoy",
+            cost,
+            &format!("every {every_ms} ms"),
         );
     }
 }
@@ -516,11 +558,11 @@ fn a_query_without_an_answer_lasts_to_the_end() {
             timed_out_servers: is_timed_out.then(|| "192.0.2.1;".to_owned()),
             ..DnsQuery::default()
         }];
-        let expected = Vec::from_iter(cost.map(Some));
-        assert_eq!(
-            costs(&machine, "dns-timeout"),
-            expected,
-            "{is_timed_out} {stop_ns:?}"
+        assert_cost(
+            &machine,
+            "dns-timeout",
+            cost,
+            &format!("{is_timed_out} {stop_ns:?}"),
         );
     }
 }
@@ -579,8 +621,7 @@ fn many_large_methods_cost_as_much_as_one() {
             ..Jit::default()
         };
         machine.compiled = (0..count).map(method).collect();
-        let expected = Vec::from_iter(cost.map(Some));
-        assert_eq!(costs(&machine, "jit-start"), expected, "{length_ms} ms");
+        assert_cost(&machine, "jit-start", cost, &format!("{length_ms} ms"));
     }
 }
 
@@ -625,8 +666,7 @@ fn a_mutex_is_a_lock() {
             wait.0.readying_stack_id = Some(gives_back);
             machine.add(wait);
         }
-        let expected = Vec::from_iter(cost.map(Some));
-        assert_eq!(costs(&machine, "lock-convoy"), expected, "{ended_by}");
+        assert_cost(&machine, "lock-convoy", cost, ended_by);
     }
 }
 
@@ -818,9 +858,8 @@ fn one_long_wait_for_a_lock_is_enough() {
             let wait = off(thread, from).readied(to, 3);
             machine.add(wait.ran(to, to + MS).in_stack(lock));
         }
-        let expected = Vec::from_iter(cost.map(Some));
         let case = format!("{length_ms} ms, {threads} threads");
-        assert_eq!(costs(&machine, "lock-convoy"), expected, "{case}");
+        assert_cost(&machine, "lock-convoy", cost, &case);
     }
 }
 
@@ -863,8 +902,7 @@ fn a_server_of_low_priority_holds_up_its_client() {
             .reason(reason);
         call.0.priority = Some(9);
         machine.add(call);
-        let expected = Vec::from_iter(cost.map(Some));
-        assert_eq!(costs(&machine, "priority-inversion"), expected, "{reason}");
+        assert_cost(&machine, "priority-inversion", cost, &format!("{reason}"));
     }
 }
 
@@ -910,25 +948,17 @@ fn a_disk_is_busy_with_the_requests_of_another_program() {
         (30, 10, 0, 1, None),
     ] {
         let mut machine = Machine::new(&["System", "hog.exe", "slow.exe"], 10_000 * MS);
-        let request = |program: i32, disk, init_ns: i64, complete_ns: i64, queue_ns: i64| DiskIo {
-            kind: "read",
-            disk,
-            process_key: Some(program),
-            thread_key: Some(program),
-            init_ns,
-            complete_ns,
-            io_ns: complete_ns - init_ns,
-            queue_ns,
-            service_ns: complete_ns - init_ns - queue_ns,
-            priority: 3,
-            ..DiskIo::default()
-        };
         for number in 0_i64..count {
             let from = number * 20 * MS;
             let begin = from + queue_ms * MS;
-            let mut late = request(3, 0, from, begin + MS, queue_ms * MS);
-            late.priority = priority;
-            let first = request(2, other_disk, from - MS, begin, 0);
+            let late = DiskIo {
+                priority,
+                ..transfer("read", 3, [from, begin, begin + MS])
+            };
+            let first = DiskIo {
+                disk: other_disk,
+                ..transfer("read", 2, [from - MS, from - MS, begin])
+            };
             machine.transfers.extend([first, late]);
         }
         let found = found(&machine, "busy-disk");
@@ -1087,23 +1117,12 @@ fn a_disk_is_slow_if_it_takes_long_for_a_request() {
         }];
         let request = |number: i64| {
             let init_ns = number * every_ms * MS;
-            DiskIo {
-                kind,
-                process_key: Some(2),
-                thread_key: Some(2),
-                init_ns,
-                complete_ns: init_ns + (50 + service_ms) * MS,
-                io_ns: (50 + service_ms) * MS,
-                queue_ns: 50 * MS,
-                service_ns: service_ms * MS,
-                priority: 3,
-                ..DiskIo::default()
-            }
+            let begin_ns = init_ns + 50 * MS;
+            transfer(kind, 2, [init_ns, begin_ns, begin_ns + service_ms * MS])
         };
         machine.transfers = (0..6).map(request).collect();
-        let expected = Vec::from_iter(cost.map(Some));
         let case = format!("{kind} of {service_ms} ms every {every_ms} ms, cache {cache:?}");
-        assert_eq!(costs(&machine, "slow-disk"), expected, "{case}");
+        assert_cost(&machine, "slow-disk", cost, &case);
     }
 }
 
@@ -1112,16 +1131,9 @@ fn a_disk_is_slow_if_it_takes_long_for_a_request() {
 fn hard_faults_on_a_slow_disk_point_to_it() {
     let mut machine = Machine::new(&["System", "a.exe"], 20_000 * MS);
     machine.add(first(2, 0, 20_000 * MS));
-    let request = |number: i64| DiskIo {
-        kind: "read",
-        process_key: Some(2),
-        thread_key: Some(2),
-        init_ns: number * 1000 * MS,
-        complete_ns: (number * 1000 + 150) * MS,
-        io_ns: 150 * MS,
-        service_ns: 150 * MS,
-        priority: 3,
-        ..DiskIo::default()
+    let request = |number: i64| {
+        let begin_ns = number * 1000 * MS;
+        transfer("read", 2, [begin_ns, begin_ns, begin_ns + 150 * MS])
     };
     let fault = |number: i64| HardFault {
         process_key: Some(2),
@@ -1269,20 +1281,13 @@ fn a_share_is_waited_for_while_a_file_opens_or_is_read() {
         let mut machine = Machine::new(&["a.exe"], 10_000 * MS);
         machine.files = vec![FileIo {
             kind,
-            process_key: Some(1),
-            thread_key: Some(1),
-            start_ns: Some(6000 * MS),
-            end_ns,
-            duration_ns: end_ns.map(|end| end - 6000 * MS),
-            path: Some(path.into()),
-            ..FileIo::default()
+            ..opening(path, 6000 * MS, end_ns)
         }];
         let mut open = off(1, 6001 * MS);
         open.0.is_open_wait = true;
         machine.add(open);
-        let expected = Vec::from_iter(cost.map(Some));
         let case = format!("{kind} of {path}, {end_ns:?}");
-        assert_eq!(costs(&machine, "network-share"), expected, "{case}");
+        assert_cost(&machine, "network-share", cost, &case);
     }
 }
 
@@ -1291,19 +1296,9 @@ fn a_share_is_waited_for_while_a_file_opens_or_is_read() {
 #[test]
 fn an_opening_whose_end_was_lost_is_not_cut() {
     let mut machine = Machine::new(&["a.exe"], 10_000 * MS);
-    let file = |path: &str, start_ns: i64, end_ns: Option<i64>| FileIo {
-        kind: "create",
-        process_key: Some(1),
-        thread_key: Some(1),
-        start_ns: Some(start_ns),
-        end_ns,
-        duration_ns: end_ns.map(|end_ns| end_ns - start_ns),
-        path: Some(path.into()),
-        ..FileIo::default()
-    };
     machine.files = vec![
-        file(r"C:\plan.xlsx", 1500 * MS, Some(1501 * MS)),
-        file(r"\\filer\team\plan.xlsx", 1000 * MS, None),
+        opening(r"C:\plan.xlsx", 1500 * MS, Some(1501 * MS)),
+        opening(SHARED, 1000 * MS, None),
     ];
     let mut open = off(1, 6000 * MS);
     open.0.is_open_wait = true;
@@ -1328,11 +1323,11 @@ fn many_short_waits_for_a_filter_are_noticed_by_their_share() {
             let to = from + 3 * MS / 2;
             machine.add(off(1, from).readied(to, 2).ran(to, to + MS).in_stack(asks));
         }
-        let expected = Vec::from_iter(cost.map(Some));
-        assert_eq!(
-            costs(&machine, "filter-scan"),
-            expected,
-            "every {every_ms} ms"
+        assert_cost(
+            &machine,
+            "filter-scan",
+            cost,
+            &format!("every {every_ms} ms"),
         );
     }
 }
@@ -1398,8 +1393,7 @@ fn short_waits_for_a_filter_add_up_over_the_starts_of_a_program() {
                 );
             }
         }
-        let expected = Vec::from_iter(cost.map(Some));
-        assert_eq!(costs(&machine, "filter-scan"), expected, "{life_ms} ms");
+        assert_cost(&machine, "filter-scan", cost, &format!("{life_ms} ms"));
     }
 }
 
@@ -1413,20 +1407,13 @@ fn many_short_requests_to_a_share_are_noticed_by_their_share() {
         (3, 10, None),
     ] {
         let mut machine = Machine::new(&["a.exe"], 10_000 * MS);
-        let opening = |number: i64| FileIo {
-            kind: "create",
-            process_key: Some(1),
-            thread_key: Some(1),
-            start_ns: Some(number * every_ms * MS),
-            end_ns: Some((number * every_ms + length_ms) * MS),
-            duration_ns: Some(length_ms * MS),
-            path: Some(r"\\filer\team\plan.xlsx".into()),
-            ..FileIo::default()
+        let request = |number: i64| {
+            let start_ns = number * every_ms * MS;
+            opening(SHARED, start_ns, Some(start_ns + length_ms * MS))
         };
-        machine.files = (0..40).map(opening).collect();
-        let expected = Vec::from_iter(cost.map(Some));
+        machine.files = (0..40).map(request).collect();
         let case = format!("{length_ms} ms every {every_ms} ms");
-        assert_eq!(costs(&machine, "network-share"), expected, "{case}");
+        assert_cost(&machine, "network-share", cost, &case);
     }
 }
 
@@ -1434,20 +1421,12 @@ fn many_short_requests_to_a_share_are_noticed_by_their_share() {
 #[test]
 fn long_requests_to_a_share_do_not_count_with_the_short_ones() {
     let mut machine = Machine::new(&["a.exe"], 10_000 * MS);
-    let opening = |number: i64| {
+    let request = |number: i64| {
         let length_ms = if number < 40 { 3 } else { 100 };
-        FileIo {
-            kind: "create",
-            process_key: Some(1),
-            thread_key: Some(1),
-            start_ns: Some(number * 101 * MS),
-            end_ns: Some((number * 101 + length_ms) * MS),
-            duration_ns: Some(length_ms * MS),
-            path: Some(r"\\filer\team\plan.xlsx".into()),
-            ..FileIo::default()
-        }
+        let start_ns = number * 101 * MS;
+        opening(SHARED, start_ns, Some(start_ns + length_ms * MS))
     };
-    machine.files = (0..50).map(opening).collect();
+    machine.files = (0..50).map(request).collect();
     assert_eq!(costs(&machine, "network-share"), [Some(1000 * MS)]);
 }
 
@@ -1465,8 +1444,7 @@ fn writers_wait_for_a_cache_that_is_full() {
             let wait = off(1, from).readied_by_dpc(from + 20 * MS, 2);
             machine.add(wait.ran(from + 20 * MS, from + 21 * MS).in_stack(write));
         }
-        let expected = Vec::from_iter(cost.map(Some));
-        assert_eq!(costs(&machine, "write-throttle"), expected, "{waits_in}");
+        assert_cost(&machine, "write-throttle", cost, waits_in);
     }
 }
 
@@ -1602,22 +1580,16 @@ fn a_disk_is_slow_if_small_requests_take_long_on_average() {
         (25, 50, 1024 * KIB, None),
     ] {
         let mut machine = Machine::new(&["System", "a.exe"], 20_000 * MS);
-        let request = |number: i64| DiskIo {
-            kind: "read",
-            process_key: Some(2),
-            thread_key: Some(2),
-            init_ns: number * every_ms * MS,
-            complete_ns: (number * every_ms + service_ms) * MS,
-            io_ns: service_ms * MS,
-            service_ns: service_ms * MS,
-            size_bytes,
-            priority: 3,
-            ..DiskIo::default()
+        let request = |number: i64| {
+            let begin_ns = number * every_ms * MS;
+            DiskIo {
+                size_bytes,
+                ..transfer("read", 2, [begin_ns, begin_ns, begin_ns + service_ms * MS])
+            }
         };
         machine.transfers = (0..24).map(request).collect();
-        let expected = Vec::from_iter(cost.map(Some));
         let case = format!("{service_ms} ms every {every_ms} ms, {size_bytes} bytes");
-        assert_eq!(costs(&machine, "slow-disk"), expected, "{case}");
+        assert_cost(&machine, "slow-disk", cost, &case);
     }
 }
 
@@ -1630,21 +1602,13 @@ fn a_program_waits_for_each_of_many_flushes() {
         (300, 1, 5, None),
     ] {
         let mut machine = Machine::new(&["System", "a.exe"], 20_000 * MS);
-        let flush = |number: i64| DiskIo {
-            kind: "flush",
-            process_key: Some(2),
-            thread_key: Some(2),
-            init_ns: number * every_ms * MS,
-            complete_ns: (number * every_ms + service_ms) * MS,
-            io_ns: service_ms * MS,
-            service_ns: service_ms * MS,
-            priority: 3,
-            ..DiskIo::default()
+        let flush = |number: i64| {
+            let begin_ns = number * every_ms * MS;
+            transfer("flush", 2, [begin_ns, begin_ns, begin_ns + service_ms * MS])
         };
         machine.transfers = (0..count).map(flush).collect();
-        let expected = Vec::from_iter(cost.map(Some));
         let case = format!("{count} of {service_ms} ms");
-        assert_eq!(costs(&machine, "slow-disk"), expected, "{case}");
+        assert_cost(&machine, "slow-disk", cost, &case);
     }
 }
 
@@ -1720,12 +1684,7 @@ fn many_small_methods_are_noticed_where_a_program_does_little_else() {
             ..Jit::default()
         };
         machine.compiled = (0..300).map(method).collect();
-        let expected = Vec::from_iter(cost.map(Some));
-        assert_eq!(
-            costs(&machine, "jit-start"),
-            expected,
-            "every {every_ms} ms"
-        );
+        assert_cost(&machine, "jit-start", cost, &format!("every {every_ms} ms"));
     }
 }
 
