@@ -15,6 +15,7 @@ mod cancel;
 mod catalog;
 pub mod choice;
 pub mod dialect;
+mod empty;
 mod error;
 mod export;
 mod files;

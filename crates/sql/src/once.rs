@@ -16,7 +16,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::Statement as Sql;
 
-use crate::{Answer, Result, error, statement};
+use crate::{Answer, Result, empty, error, statement};
 
 /// Maximum size in bytes of the rows of a part that are kept.
 // Several parts are held at the same time, outside of the memory that the engine accounts for.
@@ -152,6 +152,9 @@ fn scan(part: &LogicalPlan, rows: &[RecordBatch]) -> Option<LogicalPlan> {
     let LogicalPlan::SubqueryAlias(named) = part else {
         return None;
     };
+    if rows.iter().all(|batch| batch.num_rows() == 0) {
+        return Some(empty::without_rows(part.schema()));
+    }
     let schema = Arc::new(part.schema().as_arrow().clone());
     // The schema of the plan defines which columns may be null; the schema of the rows may differ
     // in that.

@@ -101,6 +101,14 @@ impl DeclaredTable {
         self.has_trace_id
     }
 
+    /// Returns `true` if no source has rows of it. Opens nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self
+            .sources
+            .iter()
+            .any(|source| source.has_rows(self.table.name))
+    }
+
     /// Returns the batches of all sources in memory, in the session's schema.
     fn batches(&self) -> Result<Vec<RecordBatch>> {
         let mut all = Vec::new();

@@ -34,7 +34,9 @@ use crate::runtime::Threads;
 use crate::spill::Spill;
 use crate::start::Start;
 use crate::stop::Stop;
-use crate::{Answer, Cancel, Error, Result, Source, error, functions, once, statement, trace_keys};
+use crate::{
+    Answer, Cancel, Error, Result, Source, empty, error, functions, once, statement, trace_keys,
+};
 
 /// Tables with names of methods, by which questions that show such names are recognized in SQL.
 const METHODS: [&str; 3] = ["cpu_method", "stack_text", "method_name"];
@@ -568,5 +570,6 @@ pub(crate) fn state(options: &Options) -> datafusion::error::Result<SessionState
         .with_config(config)
         .with_runtime_env(runtime)
         .with_default_features()
+        .with_optimizer_rules(empty::rules())
         .build())
 }
