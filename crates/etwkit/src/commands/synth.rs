@@ -4,12 +4,12 @@ use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use etwkit_files::out_file::{self, OutFile, Replace, cannot};
 use etwkit_synth::cards::CARDS;
 use etwkit_synth::{Options, Play, SCENARIOS, SymbolFile, Truth, Wanted};
 use etwkit_terminal::{Exit, Table};
 
 use crate::cli::{SynthArgs, SynthCommand, SynthWriteArgs};
+use crate::out_file::{self, OutFile, Replace, cannot};
 use crate::printer::{Printer, grouped};
 
 pub(crate) fn run(args: &SynthArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {

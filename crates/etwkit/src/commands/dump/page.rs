@@ -6,9 +6,9 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use etwkit_analysis::page_begins;
-use etwkit_files::out_file::{self, Replace};
 use etwkit_terminal::errors::advised;
 
+use crate::out_file::{self, Replace};
 use crate::printer::Printer;
 
 /// Returns the permission to replace a file that is a page of this command.

@@ -4,7 +4,8 @@
 //! so a command that fails or is interrupted leaves the old file unchanged. A typing error loses no
 //! data: an existing file is replaced only with `--force`, and a trace, an archive or a part of an
 //! extract never. Links are followed, and pipes and devices are written to: they are never replaced
-//! by a file.
+//! by a file. When a signal ends the process, [`etwkit_terminal::interrupt`] removes unfinished
+//! files.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
+use etwkit_cut::CUT_NAME;
 use etwkit_extract::json7z::{is_json_part, looks_like_json_extract};
 use etwkit_terminal::errors::advised;
 use tempfile::NamedTempFile;
@@ -26,7 +28,7 @@ const ABANDONED: Duration = Duration::from_secs(60);
 
 /// The existing files that an output file may replace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Replace {
+pub(crate) enum Replace {
     /// No existing file.
     Nothing,
     /// A CSV file that a dump wrote.
@@ -39,16 +41,13 @@ pub enum Replace {
     Cut,
 }
 
-/// The file name in the header of a trace that was cut out of another one.
-pub const CUT_NAME: &str = "[cut by etwkit]";
-
 /// Bytes at the start of a file that hold the name in its trace header.
 // The header is the first event of the first buffer, and the name follows its fixed fields.
 const HEAD_LEN: u64 = 4096;
 
 impl Replace {
     /// Returns [`Replace::Anything`] with `--force`, otherwise [`Replace::Nothing`].
-    pub const fn forced(force: bool) -> Self {
+    pub(crate) const fn forced(force: bool) -> Self {
         if force { Self::Anything } else { Self::Nothing }
     }
 }
@@ -58,7 +57,9 @@ impl Replace {
 ///
 /// # Errors
 /// Two of them share a target.
-pub fn all_different<'s>(files: impl Iterator<Item = (&'s Path, PathBuf)>) -> anyhow::Result<()> {
+pub(crate) fn all_different<'s>(
+    files: impl Iterator<Item = (&'s Path, PathBuf)>,
+) -> anyhow::Result<()> {
     let mut targets = HashMap::new();
     for (source, target) in files {
         if let Some(other) = targets
@@ -80,7 +81,7 @@ pub fn all_different<'s>(files: impl Iterator<Item = (&'s Path, PathBuf)>) -> an
 /// A file that is being written. Dropping it before it is [kept](OutFile::keep) leaves the old file
 /// unchanged.
 #[derive(Debug)]
-pub struct OutFile(Kind);
+pub(crate) struct OutFile(Kind);
 
 #[derive(Debug)]
 enum Kind {
@@ -99,7 +100,7 @@ impl OutFile {
     ///
     /// # Errors
     /// The existing file may not be replaced, or nothing can be written there.
-    pub fn create(path: &Path, replace: Replace) -> anyhow::Result<Self> {
+    pub(crate) fn create(path: &Path, replace: Replace) -> anyhow::Result<Self> {
         check(path, replace)?;
         let target = followed(path);
         if is_direct(&target) {
@@ -120,7 +121,7 @@ impl OutFile {
     ///
     /// # Errors
     /// It cannot be written, or its target was created in the meantime.
-    pub fn keep(self) -> anyhow::Result<()> {
+    pub(crate) fn keep(self) -> anyhow::Result<()> {
         match self.0 {
             Kind::Direct { mut file, target } => file.flush().with_context(|| cannot(&target)),
             Kind::Whole {
@@ -170,7 +171,7 @@ impl Seek for OutFile {
 }
 
 /// Starts to write a file through a buffer.
-pub fn buffered(path: &Path, replace: Replace) -> anyhow::Result<io::BufWriter<OutFile>> {
+pub(crate) fn buffered(path: &Path, replace: Replace) -> anyhow::Result<io::BufWriter<OutFile>> {
     Ok(io::BufWriter::with_capacity(
         1 << 20,
         OutFile::create(path, replace)?,
@@ -178,7 +179,7 @@ pub fn buffered(path: &Path, replace: Replace) -> anyhow::Result<io::BufWriter<O
 }
 
 /// Flushes a buffered file and gives it its name.
-pub fn keep(file: io::BufWriter<OutFile>, path: &Path) -> anyhow::Result<()> {
+pub(crate) fn keep(file: io::BufWriter<OutFile>, path: &Path) -> anyhow::Result<()> {
     let file = file
         .into_inner()
         .map_err(io::IntoInnerError::into_error)
@@ -187,7 +188,7 @@ pub fn keep(file: io::BufWriter<OutFile>, path: &Path) -> anyhow::Result<()> {
 }
 
 /// Rejects a target that may not be replaced, before any work is done for it.
-pub fn check(path: &Path, replace: Replace) -> anyhow::Result<()> {
+pub(crate) fn check(path: &Path, replace: Replace) -> anyhow::Result<()> {
     let Ok(metadata) = path.metadata() else {
         return Ok(());
     };
@@ -272,7 +273,7 @@ fn is_direct(path: &Path) -> bool {
 }
 
 /// Returns the message for a file that cannot be written.
-pub fn cannot(path: &Path) -> String {
+pub(crate) fn cannot(path: &Path) -> String {
     format!("cannot write {}", path.display())
 }
 
