@@ -33,24 +33,24 @@ struct Asked {
     source: Option<CpuSource>,
 }
 
-type Part = Column<Asked, CpuBucket>;
+type CpuBucketColumn = Column<Asked, CpuBucket>;
 
 const PARTS: View<Asked, CpuBucket> = View::new(
     &[
-        Part::time("Time", |_, row| row.start_ns.into()),
-        Part::new("Cpu", "", Milliseconds, |_, row| row.cpu_ns.into())
+        CpuBucketColumn::time("Time", |_, row| row.start_ns.into()),
+        CpuBucketColumn::new("Cpu", "", Milliseconds, |_, row| row.cpu_ns.into())
             .titled(|asked| format!("{} ms", cpu_word(asked.source)))
             .cost(),
-        Part::new("Percent", "% of machine", Fixed(1), |_, row| {
+        CpuBucketColumn::new("Percent", "% of machine", Fixed(1), |_, row| {
             row.machine_percent.into()
         }),
-        Part::new("Bar", "of the largest", Word, |_, row| {
+        CpuBucketColumn::new("Bar", "of the largest", Word, |_, row| {
             bar(row.of_largest).into()
         }),
-        Part::new("ProcessCpu", "Most ms", Milliseconds, |_, row| {
+        CpuBucketColumn::new("ProcessCpu", "Most ms", Milliseconds, |_, row| {
             row.process_cpu_ns.into()
         }),
-        Part::new("Process", "Process with the most", Process, |_, row| {
+        CpuBucketColumn::new("Process", "Process with the most", Process, |_, row| {
             row.into()
         }),
     ],

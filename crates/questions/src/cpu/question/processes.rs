@@ -34,63 +34,63 @@ impl ProcessColumns for Shown {
     }
 }
 
-type Sum = Column<Asked, Shown>;
+type ProcessColumn = Column<Asked, Shown>;
 
 const PROCESSES: View<Asked, Shown> = View::new(
     &[
-        Sum::new("Cpu", "", Milliseconds, |_, it| it.row.cpu_ns.into())
+        ProcessColumn::new("Cpu", "", Milliseconds, |_, it| it.row.cpu_ns.into())
             .titled(Asked::cpu_title)
             .cost(),
-        Sum::new("Wait", "Wait ms", Milliseconds, |_, it| {
+        ProcessColumn::new("Wait", "Wait ms", Milliseconds, |_, it| {
             it.row.wait_ns.into()
         })
         .cost()
         .shown_if(|asked| asked.has_waits),
-        Sum::new("Ready", "Ready ms", Milliseconds, |_, it| {
+        ProcessColumn::new("Ready", "Ready ms", Milliseconds, |_, it| {
             it.row.ready_ns.into()
         })
         .cost()
         .shown_if(Asked::has_ready),
-        Sum::new("Switches", "Switches", Whole, |_, it| {
+        ProcessColumn::new("Switches", "Switches", Whole, |_, it| {
             it.row.switches.into()
         })
         .sum()
         .shown_if(|asked| asked.has_waits),
-        Sum::new("Preemptions", "Preempted", Whole, |_, it| {
+        ProcessColumn::new("Preemptions", "Preempted", Whole, |_, it| {
             it.row.preemptions.into()
         })
         .cost()
         .shown_if(|asked| asked.has_waits && asked.by.details),
-        Sum::new("Threads", "Threads", Whole, |_, it| it.row.threads.into())
+        ProcessColumn::new("Threads", "Threads", Whole, |_, it| it.row.threads.into())
             .sum()
             .shown_if(|asked| asked.by.details || asked.by.thread_count),
-        Sum::new("Priority", "Priority", Fixed(1), |_, it| {
+        ProcessColumn::new("Priority", "Priority", Fixed(1), |_, it| {
             it.row.priority.filter(|priority| *priority > 0.0).into()
         })
         .shown_if(|asked| !asked.by.no_priority),
-        Sum::new("Cores", "Cores", Whole, |asked, it| {
+        ProcessColumn::new("Cores", "Cores", Whole, |asked, it| {
             let names = asked.by.show_core_number.then(|| it.row.cores.clone());
             names.map_or_else(|| it.row.core_count.into(), Value::from)
         })
         .shown_if(|asked| !asked.by.no_core_usage),
-        Sum::new("First", "First", Moment, |asked, it| {
+        ProcessColumn::new("First", "First", Moment, |asked, it| {
             moment(asked.first(), it.row.first_ns)
         })
         .titled(|asked| starred("First", asked))
         .shown_if(|asked| asked.first().is_some()),
-        Sum::new("Last", "Last", Moment, |asked, it| {
+        ProcessColumn::new("Last", "Last", Moment, |asked, it| {
             moment(asked.last(), it.row.last_ns)
         })
         .titled(|asked| starred("Last", asked))
         .shown_if(|asked| asked.last().is_some()),
-        Sum::new("Session", "Session", Whole, |_, it| {
+        ProcessColumn::new("Session", "Session", Whole, |_, it| {
             it.row.session_id.into()
         })
         .shown_if(|asked| asked.by.details),
-        Sum::new("Diff", "Diff ms", Milliseconds, |_, it| it.diff_ns.into())
+        ProcessColumn::new("Diff", "Diff ms", Milliseconds, |_, it| it.diff_ns.into())
             .shown_when_merged(|_| true),
-        Sum::new("Process", "Process", ProcessLine, |_, it| it.into()),
-        Sum::new("Module", "Path", Word, |_, it| {
+        ProcessColumn::new("Process", "Process", ProcessLine, |_, it| it.into()),
+        ProcessColumn::new("Module", "Path", Word, |_, it| {
             let row = &it.row;
             module([
                 &row.module_path,

@@ -25,23 +25,23 @@ struct Shown {
     heading: Line,
 }
 
-type Node = Column<Asked, Shown>;
+type NodeColumn = Column<Asked, Shown>;
 
 const TREES: View<Asked, Shown> = View::new(
     &[
-        Node::new("Inclusive", "Inclusive ms", Milliseconds, |_, it| {
+        NodeColumn::new("Inclusive", "Inclusive ms", Milliseconds, |_, it| {
             it.row.inclusive_ns.into()
         })
         .cost(),
-        Node::new("Percent", "%", Fixed(1), |_, it| it.row.percent.into()),
-        Node::new("Exclusive", "Exclusive ms", Milliseconds, |_, it| {
+        NodeColumn::new("Percent", "%", Fixed(1), |_, it| it.row.percent.into()),
+        NodeColumn::new("Exclusive", "Exclusive ms", Milliseconds, |_, it| {
             it.row.exclusive_ns.into()
         })
         .cost(),
-        Node::new("Samples", "Samples", Whole, |_, it| it.row.samples.into())
+        NodeColumn::new("Samples", "Samples", Whole, |_, it| it.row.samples.into())
             .sum()
             .shown_if(|asked| asked.by.details),
-        Node::new("Method", "Method", Word, |_, it| {
+        NodeColumn::new("Method", "Method", Word, |_, it| {
             format!("{}{}", it.branch, name(&it.row)).into()
         }),
     ],
