@@ -8,16 +8,16 @@ use etwkit_question::{Column, Line, ProcessCell, ProcessColumns, Value, View};
 
 /// A name with its queries.
 #[derive(Serialize)]
-pub(super) struct Asked {
+pub(super) struct NameQueries {
     #[serde(flatten)]
     pub(super) row: DnsRow,
     #[serde(skip)]
     pub(super) queries: Vec<DnsQueryRow>,
 }
 
-type DnsNameColumn = Column<DnsRequest, Asked>;
+type DnsNameColumn = Column<DnsRequest, NameQueries>;
 
-pub(super) const NAMES: View<DnsRequest, Asked> = View::new(
+pub(super) const NAMES: View<DnsRequest, NameQueries> = View::new(
     &[
         DnsNameColumn::new("Total", "", Seconds(3), |_, name| name.row.total_ns.into())
             .titled(|asked| total_title(asked.total_by).to_owned())

@@ -27,7 +27,7 @@ pub(super) fn tables(asked: &OverviewRequest, overview: Overview, next: Vec<Next
         notes,
         dumps: _,
     } = overview;
-    let of = Of {
+    let of = RecordedEvents {
         has_samples: recording.has_samples,
         has_switches: recording.has_switches,
     };
@@ -180,14 +180,14 @@ fn recorded(r: &Recording) -> Line {
 
 /// Properties of the recording that decide which columns are shown.
 #[derive(Clone)]
-struct Of {
+struct RecordedEvents {
     has_samples: bool,
     has_switches: bool,
 }
 
-type ProcessShareColumn = Column<Of, ProcessShare>;
+type ProcessShareColumn = Column<RecordedEvents, ProcessShare>;
 
-const PROCESSES: View<Of, ProcessShare> = View::new(
+const PROCESSES: View<RecordedEvents, ProcessShare> = View::new(
     &[
         ProcessShareColumn::new("Process", "process", Word, |_, row| {
             named(row.process.as_deref(), row.pid).into()
@@ -220,7 +220,7 @@ const PROCESSES: View<Of, ProcessShare> = View::new(
     |row| row.cpu_ns as f64,
 );
 
-impl Of {
+impl RecordedEvents {
     fn processes(&self, rows: Vec<ProcessShare>, (cpu_ns, percent): (i64, Option<f64>)) -> Named {
         let (what, source) = if self.has_samples {
             ("CPU", "CPU samples")
@@ -253,9 +253,9 @@ fn named(name: Option<&str>, pid: Option<i64>) -> String {
     pid.map_or_else(|| name.to_owned(), |pid| format!("{name} ({pid})"))
 }
 
-type ModuleShareColumn = Column<Of, ModuleShare>;
+type ModuleShareColumn = Column<RecordedEvents, ModuleShare>;
 
-const MODULES: View<Of, ModuleShare> = View::new(
+const MODULES: View<RecordedEvents, ModuleShare> = View::new(
     &[
         ModuleShareColumn::new("Module", "module", Word, |_, row| {
             match row.module.as_deref() {
@@ -275,9 +275,9 @@ const MODULES: View<Of, ModuleShare> = View::new(
     |row| row.exclusive_ns as f64,
 );
 
-type MethodShareColumn = Column<Of, MethodShare>;
+type MethodShareColumn = Column<RecordedEvents, MethodShare>;
 
-const METHODS: View<Of, MethodShare> = View::new(
+const METHODS: View<RecordedEvents, MethodShare> = View::new(
     &[
         MethodShareColumn::new("Method", "method", Word, |_, row| row.qualified().into()),
         MethodShareColumn::new("Process", "process", Word, |_, row| {

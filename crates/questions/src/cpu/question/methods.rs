@@ -2,7 +2,7 @@
 
 use super::below::below;
 use super::processes::moment;
-use super::{Asked, By, CpuQuestion, numbers, source_line, sums};
+use super::{By, CpuQuestion, CpuViewContext, numbers, source_line, sums};
 use crate::cpu::CpuTotal;
 use crate::method::{MethodRow, total};
 use crate::module_text::module_text as module;
@@ -14,15 +14,15 @@ use etwkit_question::rows::Field;
 use etwkit_question::{Answer, Column, Line, Ranked, Shows, View};
 use etwkit_sql::Session;
 
-type MethodColumn = Column<Asked, MethodRow>;
+type MethodColumn = Column<CpuViewContext, MethodRow>;
 
-const METHODS: View<Asked, MethodRow> = View::new(
+const METHODS: View<CpuViewContext, MethodRow> = View::new(
     &[
         MethodColumn::new("Cpu", "", Milliseconds, |_, row| {
             // CPU of a stack tag is not known without samples.
             row.cpu_source.as_ref().map(|_| row.cpu_ns).into()
         })
-        .titled(Asked::cpu_title)
+        .titled(CpuViewContext::cpu_title)
         .cost(),
         MethodColumn::new("Exclusive", "Exclusive ms", Milliseconds, |_, row| {
             row.exclusive_ns.into()
@@ -38,7 +38,7 @@ const METHODS: View<Asked, MethodRow> = View::new(
             row.ready_ns.into()
         })
         .cost()
-        .shown_if(Asked::has_ready),
+        .shown_if(CpuViewContext::has_ready),
         // Cut, as the mean of the question is.
         MethodColumn::new("ReadyAvg", "Ready avg µs", Whole, |_, row| {
             row.ready_avg_ns.map(|ns| ns / 1000).into()
@@ -124,14 +124,14 @@ const METHODS: View<Asked, MethodRow> = View::new(
 /// Declares the aggregation of columns of JSON and CSV.
 pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
     METHODS.describe(
-        &Asked::new(question, None, CpuTotal::default()),
+        &CpuViewContext::new(question, None, CpuTotal::default()),
         |row: MethodRow| row,
         fields,
     );
 }
 
 /// Returns the process of a group, with its priority and sums.
-fn heading(asked: &Asked, rows: &[MethodRow]) -> Option<Line> {
+fn heading(asked: &CpuViewContext, rows: &[MethodRow]) -> Option<Line> {
     let row = rows.first().filter(|_| !asked.by.show_on_method)?;
     let line = Line::new("  ").value(ProcessLine, row);
     let priority = row
@@ -155,7 +155,7 @@ fn heading(asked: &Asked, rows: &[MethodRow]) -> Option<Line> {
 pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer> {
     let answer = question.method_request().ask(session)?;
     let (source, total): (_, CpuTotal) = (answer.source(), answer.total);
-    let asked = Asked::new(question, source, total);
+    let asked = CpuViewContext::new(question, source, total);
     let more = match question.by {
         By::Thread => "",
         By::Process | By::Method | By::Module => {

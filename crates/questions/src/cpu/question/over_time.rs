@@ -29,13 +29,13 @@ declare! {
 
 /// A question with the source of its CPU times.
 #[derive(Clone)]
-struct Asked {
+struct OverTimeContext {
     source: Option<CpuSource>,
 }
 
-type CpuBucketColumn = Column<Asked, CpuBucket>;
+type CpuBucketColumn = Column<OverTimeContext, CpuBucket>;
 
-const PARTS: View<Asked, CpuBucket> = View::new(
+const PARTS: View<OverTimeContext, CpuBucket> = View::new(
     &[
         CpuBucketColumn::time("Time", |_, row| row.start_ns.into()),
         CpuBucketColumn::new("Cpu", "", Milliseconds, |_, row| row.cpu_ns.into())
@@ -60,7 +60,11 @@ const PARTS: View<Asked, CpuBucket> = View::new(
 
 /// Declares the aggregation of columns of JSON and CSV.
 pub(super) fn describe(_: &CpuQuestion, fields: &mut [Field]) {
-    PARTS.describe(&Asked { source: None }, |row: CpuBucket| row, fields);
+    PARTS.describe(
+        &OverTimeContext { source: None },
+        |row: CpuBucket| row,
+        fields,
+    );
 }
 
 /// Returns a bar of at most 30 characters; any CPU has one.
@@ -73,7 +77,7 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
     let source = rows
         .first()
         .and_then(|row| CpuSource::named(&row.cpu_source));
-    Answer::rows(&Asked { source }, &PARTS, rows)
+    Answer::rows(&OverTimeContext { source }, &PARTS, rows)
         .with_head(source_line(source, ""))
         .moved(&question.zero, session)
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::below::below;
-use super::{Asked, CpuQuestion, numbers, source_line, sums};
+use super::{CpuQuestion, CpuViewContext, numbers, source_line, sums};
 use crate::cpu::{CpuRow, CpuTotal};
 use crate::module_text::module_text as module;
 use etwkit_question::Format::{Fixed, Milliseconds, Moment, ProcessLine, Whole, Word};
@@ -34,12 +34,12 @@ impl ProcessColumns for Shown {
     }
 }
 
-type ProcessColumn = Column<Asked, Shown>;
+type ProcessColumn = Column<CpuViewContext, Shown>;
 
-const PROCESSES: View<Asked, Shown> = View::new(
+const PROCESSES: View<CpuViewContext, Shown> = View::new(
     &[
         ProcessColumn::new("Cpu", "", Milliseconds, |_, it| it.row.cpu_ns.into())
-            .titled(Asked::cpu_title)
+            .titled(CpuViewContext::cpu_title)
             .cost(),
         ProcessColumn::new("Wait", "Wait ms", Milliseconds, |_, it| {
             it.row.wait_ns.into()
@@ -50,7 +50,7 @@ const PROCESSES: View<Asked, Shown> = View::new(
             it.row.ready_ns.into()
         })
         .cost()
-        .shown_if(Asked::has_ready),
+        .shown_if(CpuViewContext::has_ready),
         ProcessColumn::new("Switches", "Switches", Whole, |_, it| {
             it.row.switches.into()
         })
@@ -111,7 +111,7 @@ const PROCESSES: View<Asked, Shown> = View::new(
 /// Declares the aggregation of columns of JSON and CSV.
 pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
     PROCESSES.describe(
-        &Asked::new(question, None, CpuTotal::default()),
+        &CpuViewContext::new(question, None, CpuTotal::default()),
         |row| Shown { row, diff_ns: None },
         fields,
     );
@@ -126,7 +126,7 @@ pub(super) fn moment(format: Option<Option<TimeFormat>>, ns: i64) -> Value {
 }
 
 /// Returns a title, with a star if times count from another zero.
-fn starred(title: &str, asked: &Asked) -> String {
+fn starred(title: &str, asked: &CpuViewContext) -> String {
     format!(
         "{title}{}",
         if asked.by.zero.mode.is_some() {
@@ -139,7 +139,7 @@ fn starred(title: &str, asked: &Asked) -> String {
 
 /// Merges all extracts into one list. Processes of one name are adjacent, in ascending order of
 /// their common sum. Each row has its difference from the newest extract.
-fn merged(_: &Asked, sources: Vec<Source<Shown>>, top: Top) -> Vec<(usize, Shown)> {
+fn merged(_: &CpuViewContext, sources: Vec<Source<Shown>>, top: Top) -> Vec<(usize, Shown)> {
     let newest = newest(&sources);
     let mut all = etwkit_question::largest(sources, top, |it| it.row.sort_value);
     let mut together: HashMap<Option<String>, f64> = HashMap::new();
@@ -177,7 +177,7 @@ fn newest(sources: &[Source<Shown>]) -> HashMap<Option<String>, i64> {
 pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer> {
     let answer = question.process_request().ask(session)?;
     let (source, total): (_, CpuTotal) = (answer.source(), answer.total);
-    let asked = Asked::new(question, source, total);
+    let asked = CpuViewContext::new(question, source, total);
     let rows = answer
         .rows
         .into_iter()
