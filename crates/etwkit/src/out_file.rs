@@ -100,7 +100,7 @@ impl OutFile {
     ///
     /// # Errors
     /// The existing file may not be replaced, or nothing can be written there.
-    pub(crate) fn create(path: &Path, replace: Replace) -> anyhow::Result<Self> {
+    fn create(path: &Path, replace: Replace) -> anyhow::Result<Self> {
         check(path, replace)?;
         let target = followed(path);
         if is_direct(&target) {
@@ -121,7 +121,7 @@ impl OutFile {
     ///
     /// # Errors
     /// It cannot be written, or its target was created in the meantime.
-    pub(crate) fn keep(self) -> anyhow::Result<()> {
+    fn keep(self) -> anyhow::Result<()> {
         match self.0 {
             Kind::Direct { mut file, target } => file.flush().with_context(|| cannot(&target)),
             Kind::Whole {
@@ -176,6 +176,14 @@ pub(crate) fn buffered(path: &Path, replace: Replace) -> anyhow::Result<io::BufW
         1 << 20,
         OutFile::create(path, replace)?,
     ))
+}
+
+/// Writes a file that has this text.
+pub(crate) fn write_text(path: &Path, replace: Replace, text: &str) -> anyhow::Result<()> {
+    let mut file = OutFile::create(path, replace)?;
+    file.write_all(text.as_bytes())
+        .with_context(|| cannot(path))?;
+    file.keep()
 }
 
 /// Flushes a buffered file and gives it its name.
@@ -333,12 +341,6 @@ fn sweep(folder: &Path) {
 mod tests {
     use super::*;
 
-    fn write(path: &Path, replace: Replace, text: &str) -> anyhow::Result<()> {
-        let mut file = OutFile::create(path, replace)?;
-        file.write_all(text.as_bytes())?;
-        file.keep()
-    }
-
     fn names(folder: &Path) -> Vec<String> {
         let names = fs::read_dir(folder)
             .unwrap()
@@ -352,24 +354,24 @@ mod tests {
     fn what_is_there_is_replaced_only_on_request() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.csv");
-        write(&path, Replace::Nothing, "a").unwrap();
+        write_text(&path, Replace::Nothing, "a").unwrap();
         assert!(
-            write(&path, Replace::Nothing, "b")
+            write_text(&path, Replace::Nothing, "b")
                 .unwrap_err()
                 .to_string()
                 .ends_with("rows.csv exists")
         );
         assert!(
-            write(&path, Replace::OwnCsv, "b").is_err(),
+            write_text(&path, Replace::OwnCsv, "b").is_err(),
             "no dump writes that"
         );
-        write(&path, Replace::Anything, "trace,pid\n").unwrap();
-        write(&path, Replace::OwnCsv, "c").unwrap();
+        write_text(&path, Replace::Anything, "trace,pid\n").unwrap();
+        write_text(&path, Replace::OwnCsv, "c").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "c");
         // A file that is not kept leaves nothing.
         drop(OutFile::create(&path, Replace::Anything).unwrap());
         assert_eq!(names(folder.path()), ["rows.csv"]);
-        let folders = write(folder.path(), Replace::Anything, "d")
+        let folders = write_text(folder.path(), Replace::Anything, "d")
             .unwrap_err()
             .to_string();
         assert!(
@@ -382,7 +384,7 @@ mod tests {
     fn a_missing_folder_is_named_and_no_temporary_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("none/rows.csv");
-        let error = write(&path, Replace::Nothing, "a").unwrap_err();
+        let error = write_text(&path, Replace::Nothing, "a").unwrap_err();
         let text = format!("{error:#}");
         assert!(text.starts_with("cannot write into "), "{text}");
         assert!(!text.contains(PREFIX), "{text}");
@@ -402,7 +404,7 @@ mod tests {
                 Replace::Anything,
                 Replace::Simulated,
             ] {
-                let refused = write(&path, replace, "x").unwrap_err().to_string();
+                let refused = write_text(&path, replace, "x").unwrap_err().to_string();
                 assert!(
                     refused.ends_with(&format!("{name}: it is a trace")),
                     "{refused}"
@@ -411,7 +413,7 @@ mod tests {
             assert_eq!(fs::read(&path).unwrap(), before);
         }
         fs::write(folder.path().join("run.truth.json"), "{}").unwrap();
-        write(&folder.path().join("run.etl"), Replace::Simulated, "x").unwrap();
+        write_text(&folder.path().join("run.etl"), Replace::Simulated, "x").unwrap();
     }
 
     #[test]
@@ -429,7 +431,7 @@ mod tests {
             panic!()
         };
         file.as_file().set_modified(old).unwrap();
-        write(&folder.path().join("b"), Replace::Nothing, "x").unwrap();
+        write_text(&folder.path().join("b"), Replace::Nothing, "x").unwrap();
         held.keep().unwrap();
         assert_eq!(
             names(folder.path()),
@@ -446,15 +448,15 @@ mod tests {
         fs::create_dir(at("far")).unwrap();
         fs::write(at("far/rows"), "old").unwrap();
         symlink("far/rows", at("link")).unwrap();
-        assert!(write(&at("link"), Replace::Nothing, "new").is_err());
-        write(&at("link"), Replace::Anything, "new").unwrap();
+        assert!(write_text(&at("link"), Replace::Nothing, "new").is_err());
+        write_text(&at("link"), Replace::Anything, "new").unwrap();
         assert!(at("link").is_symlink());
         assert_eq!(fs::read_to_string(at("far/rows")).unwrap(), "new");
         symlink("far/coming", at("ahead")).unwrap();
-        write(&at("ahead"), Replace::Nothing, "there").unwrap();
+        write_text(&at("ahead"), Replace::Nothing, "there").unwrap();
         assert!(at("ahead").is_symlink());
         assert_eq!(fs::read_to_string(at("far/coming")).unwrap(), "there");
-        write(Path::new("/dev/null"), Replace::Nothing, "gone").unwrap();
+        write_text(Path::new("/dev/null"), Replace::Nothing, "gone").unwrap();
         assert!(!Path::new("/dev/null").metadata().unwrap().is_file());
         let pipe = at("pipe");
         assert!(
@@ -468,7 +470,7 @@ mod tests {
             let pipe = pipe.clone();
             move || fs::read_to_string(pipe).unwrap()
         });
-        write(&pipe, Replace::Anything, "through").unwrap();
+        write_text(&pipe, Replace::Anything, "through").unwrap();
         assert_eq!(reader.join().unwrap(), "through");
         assert!(!pipe.metadata().unwrap().is_file());
     }
