@@ -48,7 +48,7 @@ enum PairEvent {
 
 /// An operation that has not ended.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct StartedOperation {
     id: Id,
     place: PartSide,
 }
@@ -56,7 +56,7 @@ struct Open {
 /// Operations that have not ended.
 #[derive(Debug, Default)]
 pub(crate) struct Pairs {
-    open: FxHashMap<Key, Vec<Open>>,
+    open: FxHashMap<Key, Vec<StartedOperation>>,
 }
 
 impl Pairs {
@@ -87,7 +87,7 @@ impl Pairs {
                 PairEvent::Ends(key) => {
                     // Operations that started in the part are reported whole. A state extends into
                     // the part from its start.
-                    let reaches = |open: Open| {
+                    let reaches = |open: StartedOperation| {
                         open.place == PartSide::Within
                             || key.0 == Kind::Idle && open.place == PartSide::Before
                     };
@@ -115,13 +115,13 @@ impl Pairs {
         } else if open.len() >= MAX_NESTED {
             open.remove(0);
         }
-        open.push(Open {
+        open.push(StartedOperation {
             id: Id::of(event),
             place,
         });
     }
 
-    fn end(&mut self, key: Key) -> Option<Open> {
+    fn end(&mut self, key: Key) -> Option<StartedOperation> {
         let open = self.open.get_mut(&key)?;
         let ended = open.pop();
         if open.is_empty() {

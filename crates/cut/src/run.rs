@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use etwkit_extract::{Input, Limits, Options as OpenOptions, open};
-use etwkit_files::out_file::{self, Replace};
 use etwkit_terminal::errors::advised;
 use etwkit_trace::import::Range;
 use etwkit_trace::report::events::Wanted;
@@ -24,6 +23,30 @@ pub struct Asks<'a> {
     pub range: &'a FindRange<'a>,
     /// A list of names.
     pub names: &'a dyn Fn(&str) -> Wanted<'static>,
+}
+
+/// Output files as the program writes them: each is complete or absent.
+pub trait OutFiles {
+    /// A file that is being written. Dropping it leaves an older file unchanged.
+    type File: Write + Seek;
+
+    /// Rejects a path that may not be replaced.
+    ///
+    /// # Errors
+    /// It may not be replaced.
+    fn check(&self, path: &Path) -> Result<()>;
+
+    /// Starts to write.
+    ///
+    /// # Errors
+    /// The path may not be replaced, or nothing can be written there.
+    fn create(&self, path: &Path) -> Result<Self::File>;
+
+    /// Gives a complete file its name.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn keep(&self, file: Self::File, path: &Path) -> Result<()>;
 }
 
 /// The result of the command.
@@ -48,6 +71,7 @@ pub fn run(
     args: &CutArgs,
     map: Option<&Path>,
     asks: &Asks<'_>,
+    files: &impl OutFiles,
     progress: &mut OnProgress<'_>,
 ) -> Result<Option<Done>> {
     let Some(target) = &args.out else {
@@ -56,18 +80,13 @@ pub fn run(
     if let Some(map) = map {
         check_map(args, map)?;
     }
-    let replace = if args.force {
-        Replace::Cut
-    } else {
-        Replace::Nothing
-    };
     // Before the trace is read, which may take minutes.
-    out_file::check(target, replace)?;
+    files.check(target)?;
     // Independent of `--force`: nobody wants to lose the recording.
     refuse_own_input(args, target)?;
     let input = opened(args)?;
     let options = options(args, asks, &input)?;
-    let out = out_file::buffered(target, replace)?;
+    let out = files.create(target)?;
     let (cut, out) = match cut(input.session(), &options, out, progress) {
         Ok(done) => done,
         Err(CutError::Interrupted) => return Ok(None),
@@ -77,10 +96,10 @@ pub fn run(
     if let Some(map) = map {
         map::write(map, &cut.stand_ins)?;
     }
-    out_file::keep(out, target)?;
+    files.keep(out, target)?;
     let written = target
         .metadata()
-        .with_context(|| out_file::cannot(target))?
+        .with_context(|| format!("cannot write {}", target.display()))?
         .len();
     Ok(Some(Done {
         traces: labels(&input),

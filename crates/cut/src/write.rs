@@ -17,7 +17,7 @@ use crate::losses::Losses;
 use crate::part::Part;
 
 /// Name of cut traces in their headers. Traces with this name may be replaced with `--force`.
-pub(crate) const FILE_NAME: &str = etwkit_files::out_file::CUT_NAME;
+pub const CUT_NAME: &str = "[cut by etwkit]";
 
 /// Sizes of header buffers are multiples of this.
 const HEADER_STEP: u32 = 1024;
@@ -87,7 +87,7 @@ impl Shape {
         let first_file = files.iter().position(|file| file.t0() == first.t0())? as u16;
         let mut new = first.header().clone();
         new.log_file_mode &= !GONE_MODES;
-        new.log_file_name = FILE_NAME.to_owned();
+        new.log_file_name = CUT_NAME.to_owned();
         count_losses(session, &mut new);
         let cores = files.iter().map(|file| file.header().cpu_count);
         new.cpu_count = cores.max().unwrap_or(new.cpu_count);

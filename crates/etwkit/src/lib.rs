@@ -21,6 +21,7 @@ mod help;
 mod input;
 pub mod open_files;
 mod options;
+mod out_file;
 mod pace;
 mod printer;
 mod real_names;

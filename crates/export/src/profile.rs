@@ -15,7 +15,7 @@ use etwkit_sql::frames::TraceFrames;
 use crate::packets::{self, PacketSums, Packets};
 use crate::recording::Recording;
 use crate::stacks::{Names, Node, Stacks};
-use crate::timeline::{self, Asked, Timeline, TimelineSums};
+use crate::timeline::{self, Timeline, TimelineSelection, TimelineSums};
 use crate::{Error, Result};
 
 /// A format of another program. Formats are listed in [`FORMATS`](crate::FORMATS).
@@ -242,7 +242,7 @@ impl ExportRequest {
         let Writer::Timeline(timeline) = format.begin(out, head)? else {
             return Err(Error::Format);
         };
-        let asked = Asked {
+        let asked = TimelineSelection {
             name: &self.name,
             processes: &self.processes,
             tags: &self.tags,

@@ -5,7 +5,8 @@
 //! the size of the trace. The meaning of the numbers is defined in `docs/numbers/timeline.md`.
 //!
 //! This crate works with tables and times. It does not use names or SQL, and does not depend on its
-//! callers.
+//! callers. Only the server needs it. It is a crate of its own since it is optimized in every profile
+//! and does not wait for the query engine when it is built.
 
 #![forbid(unsafe_code)]
 

@@ -33,7 +33,7 @@ pub(crate) fn answer(store: &Store, request: &SeriesRequest) -> Result<SeriesAns
         return events(store, request);
     }
     let mut source = Source::default();
-    let asked = Asked::new(request, &mut source);
+    let asked = SeriesQuery::new(request, &mut source);
     if store.table(asked.dim).is_none() {
         return Err(store.not_recorded(what(request.kind)));
     }
@@ -60,7 +60,7 @@ pub(crate) fn answer(store: &Store, request: &SeriesRequest) -> Result<SeriesAns
 /// Returns the total of each series in exactly this range.
 fn totals(
     store: &Store,
-    asked: &Asked,
+    asked: &SeriesQuery,
     range: Range,
     source: &mut Source,
 ) -> Result<BTreeMap<i32, i64>> {
@@ -78,7 +78,7 @@ fn totals(
 /// Adds to the buckets of a grid: sums of its level, or the rows themselves if none is fine enough.
 fn fill(
     store: &Store,
-    asked: &Asked,
+    asked: &SeriesQuery,
     grid: &Grid,
     bands: &mut Bands,
     source: &mut Source,
@@ -128,7 +128,7 @@ fn top(request: &SeriesRequest) -> usize {
 }
 
 /// The sums to read for a request.
-struct Asked {
+struct SeriesQuery {
     kind: SeriesKind,
     dim: Dim,
     processes: Option<Vec<i32>>,
@@ -136,7 +136,7 @@ struct Asked {
     cores: Option<Vec<i32>>,
 }
 
-impl Asked {
+impl SeriesQuery {
     fn new(request: &SeriesRequest, source: &mut Source) -> Self {
         let Selection {
             processes,

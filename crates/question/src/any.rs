@@ -40,7 +40,7 @@ pub trait AnyQuestion: Sync {
 }
 
 /// A request with its ranges that are written as clock times.
-struct Asked<Q> {
+struct RequestWithRanges<Q> {
     request: Q,
     places: Places,
 }
@@ -61,7 +61,7 @@ macro_rules! any_request {
             )+
         }
 
-        impl<Q: Question> AnyRequest for Asked<Q> {
+        impl<Q: Question> AnyRequest for RequestWithRanges<Q> {
             $( fn $own($($self)+) -> $own_result $body )+
             $( fn $handed(&self $(, $argument: $type)*) -> $result {
                 Question::$handed(&self.request $(, $argument)*)
@@ -183,6 +183,6 @@ impl<Q: Question> AnyQuestion for Of<Q> {
         let (places, values) = Places::of(&options, &by_name(&options, values)?)?;
         let request = Q::from_json(&values)?;
         request.check()?;
-        Ok(Box::new(Asked { request, places }))
+        Ok(Box::new(RequestWithRanges { request, places }))
     }
 }

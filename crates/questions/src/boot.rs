@@ -30,28 +30,28 @@ declare! {
     }
 }
 
-type Phase = Column<BootRequest, BootPhaseRow>;
+type BootPhaseColumn = Column<BootRequest, BootPhaseRow>;
 
 const PHASES: View<BootRequest, BootPhaseRow> = View::new(
     &[
-        Phase::new("Phase", "Phase", Word, |_, row| row.phase.clone().into()),
-        Phase::new("Start", "Start", Moment, |_, row| row.start_ns.into()),
-        Phase::new("End", "End", Moment, |_, row| row.end_ns.into()).or("?"),
-        Phase::new("Duration", "Duration s", Seconds(3), |_, row| {
+        BootPhaseColumn::new("Phase", "Phase", Word, |_, row| row.phase.clone().into()),
+        BootPhaseColumn::new("Start", "Start", Moment, |_, row| row.start_ns.into()),
+        BootPhaseColumn::new("End", "End", Moment, |_, row| row.end_ns.into()).or("?"),
+        BootPhaseColumn::new("Duration", "Duration s", Seconds(3), |_, row| {
             row.duration_ns.into()
         })
         .or("?"),
-        Phase::new("Verdict", "Verdict", Word, |_, row| verdict(row).into()),
-        Phase::new("From", "From", Word, |_, row| {
+        BootPhaseColumn::new("Verdict", "Verdict", Word, |_, row| verdict(row).into()),
+        BootPhaseColumn::new("From", "From", Word, |_, row| {
             row.starts_with.clone().into()
         }),
-        Phase::new("Until", "Until", Word, |_, row| {
+        BootPhaseColumn::new("Until", "Until", Word, |_, row| {
             row.ends_with.clone().into()
         }),
-        Phase::new("Cpu", "CPU s", Seconds(3), |_, row| {
+        BootPhaseColumn::new("Cpu", "CPU s", Seconds(3), |_, row| {
             row.busiest_cpu_ns.into()
         }),
-        Phase::new("Busiest", "Busiest program", Word, |_, row| {
+        BootPhaseColumn::new("Busiest", "Busiest program", Word, |_, row| {
             row.busiest.clone().into()
         }),
     ],

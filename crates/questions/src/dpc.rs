@@ -86,33 +86,33 @@ declare! {
     }
 }
 
-type Sum = Column<DpcRequest, DpcRow>;
+type DpcColumn = Column<DpcRequest, DpcRow>;
 
 const SUMS: View<DpcRequest, DpcRow> = View::new(
     &[
-        Sum::new("Exclusive", "Exclusive ms", FineMilliseconds, |_, row| {
+        DpcColumn::new("Exclusive", "Exclusive ms", FineMilliseconds, |_, row| {
             row.exclusive_ns.into()
         })
         .cost(),
-        Sum::new("CpuPercent", "% of a CPU", Word, |_, row| {
+        DpcColumn::new("CpuPercent", "% of a CPU", Word, |_, row| {
             format!("{:.3}", row.cpu_percent).into()
         }),
-        Sum::new("Duration", "Sum ms", FineMilliseconds, |_, row| {
+        DpcColumn::new("Duration", "Sum ms", FineMilliseconds, |_, row| {
             row.duration_ns.into()
         }),
-        Sum::new("Max", "Max µs", Microseconds, |_, row| {
+        DpcColumn::new("Max", "Max µs", Microseconds, |_, row| {
             row.max_duration_ns.into()
         })
         .worst(),
-        Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
-        Sum::new("Kind", "Kind", Word, |_, row| row.kind.clone().into())
+        DpcColumn::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
+        DpcColumn::new("Kind", "Kind", Word, |_, row| row.kind.clone().into())
             .shown_if(|asked| asked.by == DpcBy::Kind),
-        Sum::new("Cpu", "CPU", Whole, |_, row| row.cpu.into())
+        DpcColumn::new("Cpu", "CPU", Whole, |_, row| row.cpu.into())
             .shown_if(|asked| asked.by == DpcBy::Cpu),
-        Sum::new("Driver", "Driver", Word, |_, row| row.driver.clone().into())
+        DpcColumn::new("Driver", "Driver", Word, |_, row| row.driver.clone().into())
             .or("(not known)")
             .shown_if(|asked| matches!(asked.by, DpcBy::Driver | DpcBy::Routine)),
-        Sum::new("Routine", "Routine", Word, |_, row| {
+        DpcColumn::new("Routine", "Routine", Word, |_, row| {
             row.routine.clone().into()
         })
         .shown_if(|asked| asked.by == DpcBy::Routine),
@@ -124,23 +124,24 @@ const SUMS: View<DpcRequest, DpcRow> = View::new(
     |_, _| true,
 );
 
-type Single = Column<DpcRequest, DpcEvent>;
+type DpcEventColumn = Column<DpcRequest, DpcEvent>;
 
 const EVENTS: View<DpcRequest, DpcEvent> = View::new(
     &[
-        Single::new("Time", "Time", Moment, |_, row| row.start_ns.into()),
-        Single::new("Duration", "µs", Microseconds, |_, row| {
+        DpcEventColumn::new("Time", "Time", Moment, |_, row| row.start_ns.into()),
+        DpcEventColumn::new("Duration", "µs", Microseconds, |_, row| {
             row.duration_ns.into()
         }),
-        Single::new("Exclusive", "Exclusive µs", Microseconds, |_, row| {
+        DpcEventColumn::new("Exclusive", "Exclusive µs", Microseconds, |_, row| {
             row.exclusive_ns.into()
         })
         .cost(),
-        Single::new("Cpu", "CPU", Whole, |_, row| row.cpu.into()),
-        Single::new("Kind", "Kind", Word, |_, row| row.kind.clone().into()),
-        Single::new("Vector", "Vector", Whole, |_, row| row.vector.into()).hidden(),
-        Single::new("Driver", "Driver", Word, |_, row| row.driver.clone().into()).or("(not known)"),
-        Single::new("Routine", "Routine", Word, |_, row| {
+        DpcEventColumn::new("Cpu", "CPU", Whole, |_, row| row.cpu.into()),
+        DpcEventColumn::new("Kind", "Kind", Word, |_, row| row.kind.clone().into()),
+        DpcEventColumn::new("Vector", "Vector", Whole, |_, row| row.vector.into()).hidden(),
+        DpcEventColumn::new("Driver", "Driver", Word, |_, row| row.driver.clone().into())
+            .or("(not known)"),
+        DpcEventColumn::new("Routine", "Routine", Word, |_, row| {
             row.routine.clone().into()
         }),
     ],

@@ -95,28 +95,28 @@ declare! {
     }
 }
 
-type OfKind = Column<EventsRequest, EventsKind>;
+type EventsKindColumn = Column<EventsRequest, EventsKind>;
 
 const KINDS: View<EventsRequest, EventsKind> = View::new(
     &[
-        OfKind::new("Count", "Events", Whole, |_, row| row.count.into()).sum(),
-        OfKind::new("Stacks", "With stack", Whole, |_, row| row.stacks.into()).sum(),
-        OfKind::new("Processes", "Processes", Whole, |_, row| {
+        EventsKindColumn::new("Count", "Events", Whole, |_, row| row.count.into()).sum(),
+        EventsKindColumn::new("Stacks", "With stack", Whole, |_, row| row.stacks.into()).sum(),
+        EventsKindColumn::new("Processes", "Processes", Whole, |_, row| {
             row.processes.into()
         }),
-        OfKind::new("First", "First", Moment, |_, row| row.first_ns.into()),
-        OfKind::new("Last", "Last", Moment, |_, row| row.last_ns.into()),
-        OfKind::new("Id", "Id", Id, |_, row| row.event_id.into()),
-        OfKind::new("Opcode", "Opcode", Id, |_, row| row.opcode.into()).hidden(),
-        OfKind::new("Event", "Event", Word, |_, row| row.event.clone().into()).or("?"),
-        OfKind::new("Provider", "Provider", Word, |_, row| {
+        EventsKindColumn::new("First", "First", Moment, |_, row| row.first_ns.into()),
+        EventsKindColumn::new("Last", "Last", Moment, |_, row| row.last_ns.into()),
+        EventsKindColumn::new("Id", "Id", Id, |_, row| row.event_id.into()),
+        EventsKindColumn::new("Opcode", "Opcode", Id, |_, row| row.opcode.into()).hidden(),
+        EventsKindColumn::new("Event", "Event", Word, |_, row| row.event.clone().into()).or("?"),
+        EventsKindColumn::new("Provider", "Provider", Word, |_, row| {
             named(row.provider.as_deref(), &row.provider_guid)
         }),
-        OfKind::new("Guid", "GUID", Word, |_, row| {
+        EventsKindColumn::new("Guid", "GUID", Word, |_, row| {
             row.provider_guid.clone().into()
         })
         .hidden(),
-        OfKind::new("DescribedBy", "Described by", Word, |_, row| {
+        EventsKindColumn::new("DescribedBy", "Described by", Word, |_, row| {
             row.described_by.clone().into()
         })
         .hidden(),
@@ -129,32 +129,32 @@ const KINDS: View<EventsRequest, EventsKind> = View::new(
     |_, _| true,
 );
 
-type Each = Column<EventsRequest, Stacked<EventsEvent>>;
+type EventsEventColumn = Column<EventsRequest, Stacked<EventsEvent>>;
 
 const EVENTS: View<EventsRequest, Stacked<EventsEvent>> = View::new(
     &[
-        Each::time("Time", |_, it| it.row.ts_ns.into()),
-        Each::new("Cpu", "Cpu", Id, |_, it| it.row.cpu.into()).hidden(),
-        Each::new("Process", "Process", Process, |_, it| (&it.row).into()),
-        Each::new("Tid", "Tid", Id, |_, it| it.row.tid.into()),
-        Each::new("Provider", "Provider", Word, |_, it| {
+        EventsEventColumn::time("Time", |_, it| it.row.ts_ns.into()),
+        EventsEventColumn::new("Cpu", "Cpu", Id, |_, it| it.row.cpu.into()).hidden(),
+        EventsEventColumn::new("Process", "Process", Process, |_, it| (&it.row).into()),
+        EventsEventColumn::new("Tid", "Tid", Id, |_, it| it.row.tid.into()),
+        EventsEventColumn::new("Provider", "Provider", Word, |_, it| {
             named(it.row.provider.as_deref(), &it.row.provider_guid)
         }),
-        Each::new("Event", "Event", Word, |_, it| it.row.event.clone().into()).or("?"),
-        Each::new("Id", "Id", Id, |_, it| it.row.event_id.into()),
-        Each::new("Opcode", "Opcode", Id, |_, it| it.row.opcode.into()).hidden(),
-        Each::new("Version", "Version", Id, |_, it| it.row.version.into()).hidden(),
-        Each::new("Level", "Level", Id, |_, it| it.row.level.into()).hidden(),
+        EventsEventColumn::new("Event", "Event", Word, |_, it| it.row.event.clone().into()).or("?"),
+        EventsEventColumn::new("Id", "Id", Id, |_, it| it.row.event_id.into()),
+        EventsEventColumn::new("Opcode", "Opcode", Id, |_, it| it.row.opcode.into()).hidden(),
+        EventsEventColumn::new("Version", "Version", Id, |_, it| it.row.version.into()).hidden(),
+        EventsEventColumn::new("Level", "Level", Id, |_, it| it.row.level.into()).hidden(),
         // A bit mask, aligned to the right like a number.
-        Each::new("Keyword", "Keyword", Id, |_, it| {
+        EventsEventColumn::new("Keyword", "Keyword", Id, |_, it| {
             format!("{:#x}", it.row.keyword).into()
         })
         .hidden(),
-        Each::new("Activity", "Activity", Word, |_, it| {
+        EventsEventColumn::new("Activity", "Activity", Word, |_, it| {
             it.row.activity_id.clone().into()
         })
         .hidden(),
-        Each::new("Fields", "Fields", Word, |_, it| it.row.text.clone().into()),
+        EventsEventColumn::new("Fields", "Fields", Word, |_, it| it.row.text.clone().into()),
     ],
     |it| it.row.sort_value,
 )

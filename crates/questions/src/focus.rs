@@ -73,23 +73,24 @@ declare! {
     }
 }
 
-type Sum = Column<FocusRequest, FocusRow>;
+type FocusColumn = Column<FocusRequest, FocusRow>;
 
 const SUMS: View<FocusRequest, FocusRow> = View::new(
     &[
-        Sum::new("Duration", "Duration s", Seconds(3), |_, row| {
+        FocusColumn::new("Duration", "Duration s", Seconds(3), |_, row| {
             row.duration_ns.into()
         })
         .sum(),
-        Sum::new("Max", "Max s", Seconds(3), |_, row| {
+        FocusColumn::new("Max", "Max s", Seconds(3), |_, row| {
             row.max_duration_ns.into()
         }),
-        Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
-        Sum::new("First", "First", Moment, |_, row| row.first_ns.into()),
-        Sum::new("Last", "Last", Moment, |_, row| row.last_ns.into()),
-        Sum::new("Session", "Session", Whole, |_, row| row.session_id.into()).hidden(),
-        Sum::new("Tid", "Tid", Id, |_, row| row.tid.into()).shown_if(|asked| asked.by_thread),
-        Sum::new("Process", "Process", ProcessLine, |_, row| row.into()),
+        FocusColumn::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
+        FocusColumn::new("First", "First", Moment, |_, row| row.first_ns.into()),
+        FocusColumn::new("Last", "Last", Moment, |_, row| row.last_ns.into()),
+        FocusColumn::new("Session", "Session", Whole, |_, row| row.session_id.into()).hidden(),
+        FocusColumn::new("Tid", "Tid", Id, |_, row| row.tid.into())
+            .shown_if(|asked| asked.by_thread),
+        FocusColumn::new("Process", "Process", ProcessLine, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )
@@ -98,20 +99,20 @@ const SUMS: View<FocusRequest, FocusRow> = View::new(
     asked.with_total
 });
 
-type Single = Column<FocusRequest, FocusStay>;
+type FocusStayColumn = Column<FocusRequest, FocusStay>;
 
 const SINGLE_STAYS: View<FocusRequest, FocusStay> = View::new(
     &[
-        Single::new("From", "From", Moment, |_, row| row.ts_ns.into()),
-        Single::new("To", "To", Moment, |_, row| row.end_ns.into()),
-        Single::new("Duration", "Duration s", Seconds(3), |_, row| {
+        FocusStayColumn::new("From", "From", Moment, |_, row| row.ts_ns.into()),
+        FocusStayColumn::new("To", "To", Moment, |_, row| row.end_ns.into()),
+        FocusStayColumn::new("Duration", "Duration s", Seconds(3), |_, row| {
             row.duration_ns.into()
         })
         .sum()
         .or("?"),
-        Single::new("Session", "Session", Whole, |_, row| row.session_id.into()).hidden(),
-        Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
-        Single::new("Process", "Process", ProcessLine, |_, row| row.into()),
+        FocusStayColumn::new("Session", "Session", Whole, |_, row| row.session_id.into()).hidden(),
+        FocusStayColumn::new("Tid", "Tid", Id, |_, row| row.tid.into()),
+        FocusStayColumn::new("Process", "Process", ProcessLine, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )

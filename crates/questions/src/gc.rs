@@ -100,43 +100,43 @@ declare! {
     }
 }
 
-type Sum = Column<GcRequest, GcRow>;
+type GcColumn = Column<GcRequest, GcRow>;
 
 const SUMS: View<GcRequest, GcRow> = View::new(
     &[
-        Sum::new("Suspended", "Suspended ms", FineMilliseconds, |_, row| {
+        GcColumn::new("Suspended", "Suspended ms", FineMilliseconds, |_, row| {
             row.suspended_ns.into()
         })
         .cost(),
-        Sum::new("MaxSuspended", "Max ms", FineMilliseconds, |_, row| {
+        GcColumn::new("MaxSuspended", "Max ms", FineMilliseconds, |_, row| {
             row.max_suspended_ns.into()
         })
         .worst(),
-        Sum::new("Duration", "Duration ms", FineMilliseconds, |_, row| {
+        GcColumn::new("Duration", "Duration ms", FineMilliseconds, |_, row| {
             row.duration_ns.into()
         })
         .cost(),
-        Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
-        Sum::new("Background", "Background", Whole, |_, row| {
+        GcColumn::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
+        GcColumn::new("Background", "Background", Whole, |_, row| {
             row.background.into()
         })
         .sum(),
-        Sum::new("MaxHeap", "Largest heap MB", Megabytes, |_, row| {
+        GcColumn::new("MaxHeap", "Largest heap MB", Megabytes, |_, row| {
             row.max_heap_bytes.into()
         })
         .worst(),
-        Sum::new("Promoted", "Survived MB", Megabytes, |_, row| {
+        GcColumn::new("Promoted", "Survived MB", Megabytes, |_, row| {
             row.promoted_bytes.into()
         })
         .cost(),
-        Sum::new("Generation", "Generation", Whole, |_, row| {
+        GcColumn::new("Generation", "Generation", Whole, |_, row| {
             row.generation.into()
         })
         .shown_if(|asked| asked.by == GcBy::Generation),
-        Sum::new("Reason", "Why", Word, |_, row| row.reason.clone().into())
+        GcColumn::new("Reason", "Why", Word, |_, row| row.reason.clone().into())
             .or("(not known)")
             .shown_if(|asked| asked.by == GcBy::Reason),
-        Sum::new("Process", "Process", ProcessLine, |_, row| row.into()),
+        GcColumn::new("Process", "Process", ProcessLine, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )
@@ -145,39 +145,39 @@ const SUMS: View<GcRequest, GcRow> = View::new(
     |_, _| true,
 );
 
-type Single = Column<GcRequest, GcEvent>;
+type GcEventColumn = Column<GcRequest, GcEvent>;
 
 const EVENTS: View<GcRequest, GcEvent> = View::new(
     &[
-        Single::new("Time", "Time", Moment, |_, row| row.start_ns.into()).or("before"),
-        Single::new("Duration", "Duration ms", FineMilliseconds, |_, row| {
+        GcEventColumn::new("Time", "Time", Moment, |_, row| row.start_ns.into()).or("before"),
+        GcEventColumn::new("Duration", "Duration ms", FineMilliseconds, |_, row| {
             row.duration_ns.into()
         })
         .cost(),
-        Single::new("Suspended", "Suspended ms", FineMilliseconds, |_, row| {
+        GcEventColumn::new("Suspended", "Suspended ms", FineMilliseconds, |_, row| {
             row.suspended_ns.into()
         })
         .cost(),
-        Single::new("Suspending", "Stopping ms", FineMilliseconds, |_, row| {
+        GcEventColumn::new("Suspending", "Stopping ms", FineMilliseconds, |_, row| {
             row.suspending_ns.into()
         })
         .cost()
         .hidden(),
-        Single::new("Restarting", "Restarting ms", FineMilliseconds, |_, row| {
+        GcEventColumn::new("Restarting", "Restarting ms", FineMilliseconds, |_, row| {
             row.restarting_ns.into()
         })
         .cost()
         .hidden(),
-        Single::new("Number", "Number", Whole, |_, row| row.number.into()),
-        Single::new("Generation", "Gen", Whole, |_, row| row.generation.into()),
-        Single::new("Heap", "Heap MB", Megabytes, |_, row| row.heap_bytes.into()).worst(),
-        Single::new("Promoted", "Survived MB", Megabytes, |_, row| {
+        GcEventColumn::new("Number", "Number", Whole, |_, row| row.number.into()),
+        GcEventColumn::new("Generation", "Gen", Whole, |_, row| row.generation.into()),
+        GcEventColumn::new("Heap", "Heap MB", Megabytes, |_, row| row.heap_bytes.into()).worst(),
+        GcEventColumn::new("Promoted", "Survived MB", Megabytes, |_, row| {
             row.promoted_bytes.into()
         })
         .cost(),
-        Single::new("Type", "Type", Word, |_, row| kind(row.gc_type).into()),
-        Single::new("Reason", "Why", Word, |_, row| row.reason.clone().into()),
-        Single::new("Process", "Process", Process, |_, row| row.into()),
+        GcEventColumn::new("Type", "Type", Word, |_, row| kind(row.gc_type).into()),
+        GcEventColumn::new("Reason", "Why", Word, |_, row| row.reason.clone().into()),
+        GcEventColumn::new("Process", "Process", Process, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )

@@ -94,28 +94,28 @@ declare! {
     }
 }
 
-type Sum = Column<HardFaultRequest, HardFaultRow>;
+type HardFaultColumn = Column<HardFaultRequest, HardFaultRow>;
 
 const SUMS: View<HardFaultRequest, HardFaultRow> = View::new(
     &[
-        Sum::new("Duration", "Sum ms", FineMilliseconds, |_, row| {
+        HardFaultColumn::new("Duration", "Sum ms", FineMilliseconds, |_, row| {
             row.duration_ns.into()
         })
         .cost(),
-        Sum::new("Mean", "Mean µs", Microseconds, |_, row| {
+        HardFaultColumn::new("Mean", "Mean µs", Microseconds, |_, row| {
             row.mean_duration_ns.into()
         })
         .worst(),
-        Sum::new("Max", "Max µs", Microseconds, |_, row| {
+        HardFaultColumn::new("Max", "Max µs", Microseconds, |_, row| {
             row.max_duration_ns.into()
         })
         .worst(),
-        Sum::new("Count", "Count", Whole, |_, row| row.count.into()).cost(),
-        Sum::new("Size", "Size", Bytes, |_, row| row.size_bytes.into()).cost(),
-        Sum::new("Path", "File", Word, |_, row| row.path.clone().into())
+        HardFaultColumn::new("Count", "Count", Whole, |_, row| row.count.into()).cost(),
+        HardFaultColumn::new("Size", "Size", Bytes, |_, row| row.size_bytes.into()).cost(),
+        HardFaultColumn::new("Path", "File", Word, |_, row| row.path.clone().into())
             .or("(unknown)")
             .shown_if(|asked| asked.by == HardFaultBy::File),
-        Sum::new("Process", "Process", ProcessLine, |_, row| row.into())
+        HardFaultColumn::new("Process", "Process", ProcessLine, |_, row| row.into())
             .shown_if(HardFaultRequest::is_by_process),
     ],
     |row| row.sort_value,
@@ -125,24 +125,25 @@ const SUMS: View<HardFaultRequest, HardFaultRow> = View::new(
     |_, _| true,
 );
 
-type Single = Column<HardFaultRequest, HardFaultEvent>;
+type HardFaultEventColumn = Column<HardFaultRequest, HardFaultEvent>;
 
 const READS: View<HardFaultRequest, HardFaultEvent> = View::new(
     &[
-        Single::time("Time", |_, row| row.start_ns.into()),
-        Single::new("Duration", "µs", Microseconds, |_, row| {
+        HardFaultEventColumn::time("Time", |_, row| row.start_ns.into()),
+        HardFaultEventColumn::new("Duration", "µs", Microseconds, |_, row| {
             row.duration_ns.into()
         })
         .cost(),
-        Single::new("Size", "Size", Bytes, |_, row| row.size_bytes.into()).cost(),
-        Single::new("Offset", "Offset", Whole, |_, row| row.offset_bytes.into()).hidden(),
-        Single::new("Address", "Address", Word, |_, row| {
+        HardFaultEventColumn::new("Size", "Size", Bytes, |_, row| row.size_bytes.into()).cost(),
+        HardFaultEventColumn::new("Offset", "Offset", Whole, |_, row| row.offset_bytes.into())
+            .hidden(),
+        HardFaultEventColumn::new("Address", "Address", Word, |_, row| {
             row.address.clone().into()
         })
         .hidden(),
-        Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
-        Single::new("Process", "Process", Process, |_, row| row.into()),
-        Single::new("Path", "File", Word, |_, row| row.path.clone().into()),
+        HardFaultEventColumn::new("Tid", "Tid", Id, |_, row| row.tid.into()),
+        HardFaultEventColumn::new("Process", "Process", Process, |_, row| row.into()),
+        HardFaultEventColumn::new("Path", "File", Word, |_, row| row.path.clone().into()),
     ],
     |row| row.sort_value,
 )

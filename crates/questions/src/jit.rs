@@ -84,34 +84,34 @@ declare! {
     }
 }
 
-type Sum = Column<JitRequest, JitRow>;
+type JitColumn = Column<JitRequest, JitRow>;
 
 const SUMS: View<JitRequest, JitRow> = View::new(
     &[
-        Sum::new("Duration", "Time ms", FineMilliseconds, |_, row| {
+        JitColumn::new("Duration", "Time ms", FineMilliseconds, |_, row| {
             row.duration_ns.into()
         })
         .cost(),
-        Sum::new("MaxDuration", "Max ms", FineMilliseconds, |_, row| {
+        JitColumn::new("MaxDuration", "Max ms", FineMilliseconds, |_, row| {
             row.max_duration_ns.into()
         })
         .worst(),
-        Sum::new("Count", "Methods", Whole, |_, row| row.count.into()).cost(),
-        Sum::new("Timed", "With start", Whole, |_, row| row.timed.into())
+        JitColumn::new("Count", "Methods", Whole, |_, row| row.count.into()).cost(),
+        JitColumn::new("Timed", "With start", Whole, |_, row| row.timed.into())
             .sum()
             .hidden(),
-        Sum::new("Size", "Code", PlainBytes, |_, row| row.size_bytes.into()).sum(),
-        Sum::new("IlSize", "IL", PlainBytes, |_, row| {
+        JitColumn::new("Size", "Code", PlainBytes, |_, row| row.size_bytes.into()).sum(),
+        JitColumn::new("IlSize", "IL", PlainBytes, |_, row| {
             row.il_size_bytes.into()
         })
         .sum()
         .hidden(),
-        Sum::new("Tier", "Tier", Word, |_, row| row.tier.clone().into())
+        JitColumn::new("Tier", "Tier", Word, |_, row| row.tier.clone().into())
             .or("(unknown)")
             .shown_if(|asked| asked.by == JitBy::Tier),
-        Sum::new("Type", "Type", Word, |_, row| row.type_name.clone().into())
+        JitColumn::new("Type", "Type", Word, |_, row| row.type_name.clone().into())
             .shown_if(|asked| asked.by == JitBy::Type),
-        Sum::new("Process", "Process", ProcessLine, |_, row| row.into()),
+        JitColumn::new("Process", "Process", ProcessLine, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )
@@ -120,26 +120,26 @@ const SUMS: View<JitRequest, JitRow> = View::new(
     |_, _| true,
 );
 
-type Single = Column<JitRequest, JitEvent>;
+type JitEventColumn = Column<JitRequest, JitEvent>;
 
 const EVENTS: View<JitRequest, JitEvent> = View::new(
     &[
-        Single::new("Time", "Time", Moment, |_, row| {
+        JitEventColumn::new("Time", "Time", Moment, |_, row| {
             row.start_ns.unwrap_or(row.ts_ns).into()
         }),
-        Single::new("Duration", "ms", FineMilliseconds, |_, row| {
+        JitEventColumn::new("Duration", "ms", FineMilliseconds, |_, row| {
             row.duration_ns.into()
         })
         .cost(),
-        Single::new("Size", "Code", PlainBytes, |_, row| row.size_bytes.into()).sum(),
-        Single::new("IlSize", "IL", PlainBytes, |_, row| {
+        JitEventColumn::new("Size", "Code", PlainBytes, |_, row| row.size_bytes.into()).sum(),
+        JitEventColumn::new("IlSize", "IL", PlainBytes, |_, row| {
             row.il_size_bytes.into()
         })
         .sum(),
-        Single::new("Tier", "Tier", Word, |_, row| row.tier.clone().into()),
-        Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
-        Single::new("Process", "Process", Process, |_, row| row.into()),
-        Single::new("Method", "Method", Word, |_, row| row.method.clone().into()),
+        JitEventColumn::new("Tier", "Tier", Word, |_, row| row.tier.clone().into()),
+        JitEventColumn::new("Tid", "Tid", Id, |_, row| row.tid.into()),
+        JitEventColumn::new("Process", "Process", Process, |_, row| row.into()),
+        JitEventColumn::new("Method", "Method", Word, |_, row| row.method.clone().into()),
     ],
     |row| row.sort_value,
 )

@@ -91,62 +91,62 @@ declare! {
     }
 }
 
-type One = Column<LoggersRequest, LoggerRow>;
+type LoggerColumn = Column<LoggersRequest, LoggerRow>;
 
-const SESSION_COLUMNS: &[One] = &[
-    One::new("Start", "Start", Moment, |_, row| row.start_ns.into()).or("before"),
-    One::new("Stop", "Stop", Moment, |_, row| row.stop_ns.into()),
-    One::new("LostEvents", "Lost events", Whole, |_, row| {
+const SESSION_COLUMNS: &[LoggerColumn] = &[
+    LoggerColumn::new("Start", "Start", Moment, |_, row| row.start_ns.into()).or("before"),
+    LoggerColumn::new("Stop", "Stop", Moment, |_, row| row.stop_ns.into()),
+    LoggerColumn::new("LostEvents", "Lost events", Whole, |_, row| {
         row.events_lost.into()
     })
     .cost(),
-    One::new("LostBuffers", "Lost buffers", Whole, |_, row| {
+    LoggerColumn::new("LostBuffers", "Lost buffers", Whole, |_, row| {
         row.buffers_lost.into()
     })
     .cost(),
-    One::new("LostRealTime", "Lost in real time", Whole, |_, row| {
+    LoggerColumn::new("LostRealTime", "Lost in real time", Whole, |_, row| {
         row.real_time_buffers_lost.into()
     })
     .cost()
     .hidden(),
-    One::new("BufferSize", "Buffer KiB", Whole, |_, row| {
+    LoggerColumn::new("BufferSize", "Buffer KiB", Whole, |_, row| {
         row.buffer_size_bytes.map(kib).into()
     }),
-    One::new("EventBufferSize", "Buffer size", Whole, |_, row| {
+    LoggerColumn::new("EventBufferSize", "Buffer size", Whole, |_, row| {
         row.event_buffer_size.into()
     })
     .hidden(),
-    One::new("MinBuffers", "Min", Whole, |_, row| {
+    LoggerColumn::new("MinBuffers", "Min", Whole, |_, row| {
         row.minimum_buffers.into()
     })
     .hidden(),
-    One::new("MaxBuffers", "Max", Whole, |_, row| {
+    LoggerColumn::new("MaxBuffers", "Max", Whole, |_, row| {
         row.maximum_buffers.into()
     })
     .hidden(),
-    One::new("Buffers", "Buffers", Whole, |_, row| {
+    LoggerColumn::new("Buffers", "Buffers", Whole, |_, row| {
         row.peak_buffers.or(row.current_buffers).into()
     }),
-    One::new("Written", "Written", Whole, |_, row| {
+    LoggerColumn::new("Written", "Written", Whole, |_, row| {
         row.buffers_written.into()
     })
     .sum(),
-    One::new("Id", "Id", Whole, |_, row| row.logger_id.into()).hidden(),
-    One::new("Providers", "Providers", Whole, |_, row| {
+    LoggerColumn::new("Id", "Id", Whole, |_, row| row.logger_id.into()).hidden(),
+    LoggerColumn::new("Providers", "Providers", Whole, |_, row| {
         row.providers.into()
     }),
-    One::new("Guid", "GUID", Word, |_, row| {
+    LoggerColumn::new("Guid", "GUID", Word, |_, row| {
         row.session_guid.clone().into()
     })
     .hidden(),
-    One::new("Status", "Status", Word, |_, row| {
+    LoggerColumn::new("Status", "Status", Word, |_, row| {
         row.status_name.clone().into()
     })
     .hidden(),
-    One::new("Mode", "Mode", Word, |_, row| row.modes.clone().into()),
-    One::new("Name", "Name", Word, |_, row| name(row).into()),
-    One::new("File", "File", Word, |_, row| row.file.clone().into()),
-    One::new("Keywords", "Keywords", Word, |_, row| {
+    LoggerColumn::new("Mode", "Mode", Word, |_, row| row.modes.clone().into()),
+    LoggerColumn::new("Name", "Name", Word, |_, row| name(row).into()),
+    LoggerColumn::new("File", "File", Word, |_, row| row.file.clone().into()),
+    LoggerColumn::new("Keywords", "Keywords", Word, |_, row| {
         row.kernel_keywords.clone().into()
     }),
 ];
@@ -172,38 +172,38 @@ fn kib(bytes: i64) -> Value {
     Value::Float((bytes as f64 / 1024.0).round_ties_even())
 }
 
-type Event = Column<LoggersRequest, LoggerEventRow>;
+type LoggerEventColumn = Column<LoggersRequest, LoggerEventRow>;
 
 const EVENTS: View<LoggersRequest, LoggerEventRow> = View::new(
     &[
-        Event::time("Time", |_, row| row.ts_ns.into()),
-        Event::new("Kind", "Kind", Word, |_, row| row.kind.clone().into()),
-        Event::new("Session", "Session", Word, |_, row| {
+        LoggerEventColumn::time("Time", |_, row| row.ts_ns.into()),
+        LoggerEventColumn::new("Kind", "Kind", Word, |_, row| row.kind.clone().into()),
+        LoggerEventColumn::new("Session", "Session", Word, |_, row| {
             row.session.clone().into()
         }),
-        Event::new("Provider", "Provider", Word, |_, row| {
+        LoggerEventColumn::new("Provider", "Provider", Word, |_, row| {
             row.provider
                 .clone()
                 .or_else(|| row.provider_guid.clone())
                 .into()
         }),
-        Event::new("Level", "Level", Whole, |_, row| row.level.into()),
-        Event::new("Keywords", "Keywords", Id, |_, row| {
+        LoggerEventColumn::new("Level", "Level", Whole, |_, row| row.level.into()),
+        LoggerEventColumn::new("Keywords", "Keywords", Id, |_, row| {
             row.any_keyword.map(|bits| format!("{bits:#x}")).into()
         }),
-        Event::new("Lost", "Lost", Word, |_, row| {
+        LoggerEventColumn::new("Lost", "Lost", Word, |_, row| {
             let id = row.event_id.map(|id| id.to_string());
             row.event_name.clone().or(id).into()
         }),
-        Event::new("Status", "Status", Word, |_, row| {
+        LoggerEventColumn::new("Status", "Status", Word, |_, row| {
             row.status_name.clone().into()
         }),
-        Event::new("Process", "Process", Process, |_, row| {
+        LoggerEventColumn::new("Process", "Process", Process, |_, row| {
             (row.process.is_some() || row.pid.is_some())
                 .then_some(row)
                 .into()
         }),
-        Event::new("Tid", "Tid", Id, |_, row| row.tid.into()).hidden(),
+        LoggerEventColumn::new("Tid", "Tid", Id, |_, row| row.tid.into()).hidden(),
     ],
     |row| row.ts_ns as f64,
 )

@@ -39,18 +39,18 @@ declare! {
     }
 }
 
-type Mark = Column<MarkRequest, MarkRow>;
+type MarkColumn = Column<MarkRequest, MarkRow>;
 
 const MARKS: View<MarkRequest, MarkRow> = View::new(
     &[
-        Mark::time("Time", |_, row| row.ts_ns.into()),
-        Mark::new("DiffToZero", "Diff to zero s", Seconds(3), |_, row| {
+        MarkColumn::time("Time", |_, row| row.ts_ns.into()),
+        MarkColumn::new("DiffToZero", "Diff to zero s", Seconds(3), |_, row| {
             row.diff_to_zero_ns.into()
         }),
-        Mark::new("Cpu", "Cpu", Id, |_, row| row.cpu.into()).hidden(),
-        Mark::new("Thread", "Thread", Id, |_, row| row.tid.into()).hidden(),
-        Mark::new("Process", "Process", Word, |_, row| process(row).into()).hidden(),
-        Mark::new("Mark", "Mark", Word, |_, row| row.text.clone().into()),
+        MarkColumn::new("Cpu", "Cpu", Id, |_, row| row.cpu.into()).hidden(),
+        MarkColumn::new("Thread", "Thread", Id, |_, row| row.tid.into()).hidden(),
+        MarkColumn::new("Process", "Process", Word, |_, row| process(row).into()).hidden(),
+        MarkColumn::new("Mark", "Mark", Word, |_, row| row.text.clone().into()),
     ],
     |row| row.ts_ns as f64,
 )

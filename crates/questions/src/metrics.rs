@@ -234,18 +234,18 @@ const SUBJECTS: &[Subject] = &[
     },
 ];
 
-type Number = Column<MetricsRequest, MetricsRow>;
+type MetricsColumn = Column<MetricsRequest, MetricsRow>;
 
 const VIEW: View<MetricsRequest, MetricsRow> = View::new(
     &[
-        Number::new("Value", "Value", Fixed(3), |_, row| row.value.into()),
-        Number::new("Unit", "Unit", Word, |_, row| row.unit.clone().into()),
-        Number::new("Better", "Better", Word, |_, row| row.better.clone().into()).hidden(),
-        Number::new("Metric", "Metric", Word, |_, row| row.metric.clone().into()),
-        Number::new("Process", "Process", Word, |_, row| {
+        MetricsColumn::new("Value", "Value", Fixed(3), |_, row| row.value.into()),
+        MetricsColumn::new("Unit", "Unit", Word, |_, row| row.unit.clone().into()),
+        MetricsColumn::new("Better", "Better", Word, |_, row| row.better.clone().into()).hidden(),
+        MetricsColumn::new("Metric", "Metric", Word, |_, row| row.metric.clone().into()),
+        MetricsColumn::new("Process", "Process", Word, |_, row| {
             row.process.clone().into()
         }),
-        Number::new("Name", "Name", Word, |_, row| row.name.clone().into()),
+        MetricsColumn::new("Name", "Name", Word, |_, row| row.name.clone().into()),
     ],
     |row| -(row.place as f64),
 );

@@ -97,42 +97,42 @@ declare! {
     }
 }
 
-type Sum = Column<NetRequest, NetRow>;
+type NetColumn = Column<NetRequest, NetRow>;
 
 const SUMS: View<NetRequest, NetRow> = View::new(
     &[
-        Sum::new("Total", "Total kB", Kilobytes, |_, row| {
+        NetColumn::new("Total", "Total kB", Kilobytes, |_, row| {
             row.total_bytes.into()
         })
         .cost(),
-        Sum::new("Sent", "Sent kB", Kilobytes, |_, row| row.sent_bytes.into()).cost(),
-        Sum::new("Received", "Received kB", Kilobytes, |_, row| {
+        NetColumn::new("Sent", "Sent kB", Kilobytes, |_, row| row.sent_bytes.into()).cost(),
+        NetColumn::new("Received", "Received kB", Kilobytes, |_, row| {
             row.received_bytes.into()
         })
         .cost(),
-        Sum::new("Sends", "Sends", Whole, |_, row| row.sends.into()).sum(),
-        Sum::new("Receives", "Receipts", Whole, |_, row| row.receives.into()).sum(),
-        Sum::new("Connections", "Connections", Whole, |_, row| {
+        NetColumn::new("Sends", "Sends", Whole, |_, row| row.sends.into()).sum(),
+        NetColumn::new("Receives", "Receipts", Whole, |_, row| row.receives.into()).sum(),
+        NetColumn::new("Connections", "Connections", Whole, |_, row| {
             row.connections.into()
         })
         .sum(),
-        Sum::new("Retransmits", "Sent again", Whole, |_, row| {
+        NetColumn::new("Retransmits", "Sent again", Whole, |_, row| {
             row.retransmits.into()
         })
         .cost(),
-        Sum::new("Remote", "Remote address", Word, |_, row| {
+        NetColumn::new("Remote", "Remote address", Word, |_, row| {
             row.remote_address.clone().into()
         })
         .or("(none)")
         .shown_if(|asked| asked.by == NetBy::Remote),
-        Sum::new("Port", "Remote port", Id, |_, row| row.remote_port.into())
+        NetColumn::new("Port", "Remote port", Id, |_, row| row.remote_port.into())
             .shown_if(|asked| asked.by == NetBy::Port),
-        Sum::new("Local", "Local address", Word, |_, row| {
+        NetColumn::new("Local", "Local address", Word, |_, row| {
             row.local_address.clone().into()
         })
         .or("(none)")
         .shown_if(|asked| asked.by == NetBy::Local),
-        Sum::new("Process", "Process", ProcessLine, |_, row| row.into()),
+        NetColumn::new("Process", "Process", ProcessLine, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )
@@ -141,23 +141,23 @@ const SUMS: View<NetRequest, NetRow> = View::new(
     |_, _| true,
 );
 
-type Single = Column<NetRequest, NetEvent>;
+type NetEventColumn = Column<NetRequest, NetEvent>;
 
 const EVENTS: View<NetRequest, NetEvent> = View::new(
     &[
-        Single::new("Time", "Time", Moment, |_, row| row.ts_ns.into()),
-        Single::new("Protocol", "Protocol", Word, |_, row| {
+        NetEventColumn::new("Time", "Time", Moment, |_, row| row.ts_ns.into()),
+        NetEventColumn::new("Protocol", "Protocol", Word, |_, row| {
             row.protocol.clone().into()
         }),
-        Single::new("Kind", "Kind", Word, |_, row| row.kind.clone().into()),
-        Single::new("Size", "Bytes", PlainBytes, |_, row| row.size_bytes.into()).sum(),
-        Single::new("Local", "Local", Word, |_, row| {
+        NetEventColumn::new("Kind", "Kind", Word, |_, row| row.kind.clone().into()),
+        NetEventColumn::new("Size", "Bytes", PlainBytes, |_, row| row.size_bytes.into()).sum(),
+        NetEventColumn::new("Local", "Local", Word, |_, row| {
             endpoint(row.local_address.as_deref(), row.local_port)
         }),
-        Single::new("Remote", "Remote", Word, |_, row| {
+        NetEventColumn::new("Remote", "Remote", Word, |_, row| {
             endpoint(row.remote_address.as_deref(), row.remote_port)
         }),
-        Single::new("Process", "Process", Process, |_, row| row.into()),
+        NetEventColumn::new("Process", "Process", Process, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )

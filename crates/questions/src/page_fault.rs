@@ -87,44 +87,44 @@ declare! {
     }
 }
 
-type Sum = Column<PageFaultRequest, PageFaultRow>;
+type PageFaultColumn = Column<PageFaultRequest, PageFaultRow>;
 
 const SUMS: View<PageFaultRequest, PageFaultRow> = View::new(
     &[
-        Sum::new("Count", "Count", Whole, |_, row| row.count.into()).cost(),
-        Sum::new("Transition", "Transition", Whole, |_, row| {
+        PageFaultColumn::new("Count", "Count", Whole, |_, row| row.count.into()).cost(),
+        PageFaultColumn::new("Transition", "Transition", Whole, |_, row| {
             row.transition.into()
         })
         .cost()
         .shown_if(is_by_process),
-        Sum::new("DemandZero", "Demand zero", Whole, |_, row| {
+        PageFaultColumn::new("DemandZero", "Demand zero", Whole, |_, row| {
             row.demand_zero.into()
         })
         .cost()
         .shown_if(is_by_process),
-        Sum::new("CopyOnWrite", "Copy on write", Whole, |_, row| {
+        PageFaultColumn::new("CopyOnWrite", "Copy on write", Whole, |_, row| {
             row.copy_on_write.into()
         })
         .cost()
         .shown_if(is_by_process),
-        Sum::new("GuardPage", "Guard page", Whole, |_, row| {
+        PageFaultColumn::new("GuardPage", "Guard page", Whole, |_, row| {
             row.guard_page.into()
         })
         .cost()
         .shown_if(is_by_process),
-        Sum::new("Hard", "Hard", Whole, |_, row| row.hard.into())
+        PageFaultColumn::new("Hard", "Hard", Whole, |_, row| row.hard.into())
             .cost()
             .shown_if(is_by_process),
-        Sum::new("AccessViolation", "Violation", Whole, |_, row| {
+        PageFaultColumn::new("AccessViolation", "Violation", Whole, |_, row| {
             row.access_violation.into()
         })
         .cost()
         .shown_if(is_by_process),
-        Sum::new("First", "First", Moment, |_, row| row.first_ns.into()).hidden(),
-        Sum::new("Last", "Last", Moment, |_, row| row.last_ns.into()).hidden(),
-        Sum::new("Kind", "Kind", Word, |_, row| row.kind.clone().into())
+        PageFaultColumn::new("First", "First", Moment, |_, row| row.first_ns.into()).hidden(),
+        PageFaultColumn::new("Last", "Last", Moment, |_, row| row.last_ns.into()).hidden(),
+        PageFaultColumn::new("Kind", "Kind", Word, |_, row| row.kind.clone().into())
             .shown_if(|asked| !is_by_process(asked)),
-        Sum::new("Process", "Process", ProcessLine, |_, row| row.into())
+        PageFaultColumn::new("Process", "Process", ProcessLine, |_, row| row.into())
             .shown_if(|asked| asked.per_process || is_by_process(asked)),
     ],
     |row| row.sort_value,
@@ -132,18 +132,18 @@ const SUMS: View<PageFaultRequest, PageFaultRow> = View::new(
 .ranking(|asked| Ranked::rows_unless(asked.sort == PageFaultSort::Time))
 .with_sums("Total: {Count|page fault|page faults}", |_, _| true);
 
-type Single = Column<PageFaultRequest, PageFaultEvent>;
+type PageFaultEventColumn = Column<PageFaultRequest, PageFaultEvent>;
 
 const FAULTS: View<PageFaultRequest, PageFaultEvent> = View::new(
     &[
-        Single::time("Time", |_, row| row.ts_ns.into()),
-        Single::new("Kind", "Kind", Word, |_, row| row.kind.clone().into()),
-        Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
-        Single::new("Process", "Process", Process, |_, row| row.into()),
-        Single::new("Address", "Address", Word, |_, row| {
+        PageFaultEventColumn::time("Time", |_, row| row.ts_ns.into()),
+        PageFaultEventColumn::new("Kind", "Kind", Word, |_, row| row.kind.clone().into()),
+        PageFaultEventColumn::new("Tid", "Tid", Id, |_, row| row.tid.into()),
+        PageFaultEventColumn::new("Process", "Process", Process, |_, row| row.into()),
+        PageFaultEventColumn::new("Address", "Address", Word, |_, row| {
             row.address.clone().into()
         }),
-        Single::new("Function", "Function", Word, |_, row| {
+        PageFaultEventColumn::new("Function", "Function", Word, |_, row| {
             row.function.clone().into()
         }),
     ],

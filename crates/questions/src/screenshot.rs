@@ -42,24 +42,24 @@ declare! {
     }
 }
 
-type Picture = Column<ScreenshotRequest, ScreenshotRow>;
+type ScreenshotColumn = Column<ScreenshotRequest, ScreenshotRow>;
 
 const PICTURES: View<ScreenshotRequest, ScreenshotRow> = View::new(
     &[
-        Picture::time("Time", |_, row| row.ts_ns.into()),
-        Picture::new("TimeFrom", "Time from", Word, |_, row| {
+        ScreenshotColumn::time("Time", |_, row| row.ts_ns.into()),
+        ScreenshotColumn::new("TimeFrom", "Time from", Word, |_, row| {
             row.time_from.clone().into()
         }),
-        Picture::new("Trigger", "Trigger", Word, |_, row| {
+        ScreenshotColumn::new("Trigger", "Trigger", Word, |_, row| {
             row.trigger.clone().into()
         }),
-        Picture::new("Event", "Event", Id, |_, row| row.event_number.into()),
-        Picture::new("Input", "Input", Word, |_, row| row.input.clone().into()),
-        Picture::new("At", "At", Word, |_, row| {
+        ScreenshotColumn::new("Event", "Event", Id, |_, row| row.event_number.into()),
+        ScreenshotColumn::new("Input", "Input", Word, |_, row| row.input.clone().into()),
+        ScreenshotColumn::new("At", "At", Word, |_, row| {
             row.x.zip(row.y).map(|(x, y)| format!("{x},{y}")).into()
         }),
-        Picture::new("Size", "Bytes", Whole, |_, row| row.size_bytes.into()).sum(),
-        Picture::new("Picture", "Picture", Word, |_, row| {
+        ScreenshotColumn::new("Size", "Bytes", Whole, |_, row| row.size_bytes.into()).sum(),
+        ScreenshotColumn::new("Picture", "Picture", Word, |_, row| {
             row.path
                 .clone()
                 .unwrap_or_else(|| format!("{} (not there)", row.file_name))

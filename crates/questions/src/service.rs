@@ -42,26 +42,26 @@ declare! {
     }
 }
 
-type Of = Column<ServiceRequest, ServiceRow>;
+type ServiceColumn = Column<ServiceRequest, ServiceRow>;
 
 const SERVICES: View<ServiceRequest, ServiceRow> = View::new(
     &[
         // Not summed: services of one process would count its CPU once each.
-        Of::new("Cpu", "CPU ms of process", Milliseconds, |_, row| {
+        ServiceColumn::new("Cpu", "CPU ms of process", Milliseconds, |_, row| {
             row.cpu_ns.into()
         })
         .cost(),
-        Of::new("Sharing", "Services in it", Whole, |_, row| {
+        ServiceColumn::new("Sharing", "Services in it", Whole, |_, row| {
             row.services_in_process.into()
         }),
-        Of::new("Pid", "Pid", Id, |_, row| row.pid.into()).hidden(),
-        Of::new("Service", "Service", Word, |_, row| {
+        ServiceColumn::new("Pid", "Pid", Id, |_, row| row.pid.into()).hidden(),
+        ServiceColumn::new("Service", "Service", Word, |_, row| {
             row.service.clone().into()
         }),
-        Of::new("Name", "Name", Word, |_, row| {
+        ServiceColumn::new("Name", "Name", Word, |_, row| {
             row.display_name.clone().into()
         }),
-        Of::new("Process", "Process", Process, |_, row| row.into()),
+        ServiceColumn::new("Process", "Process", Process, |_, row| row.into()),
     ],
     |row| row.sort_value,
 );

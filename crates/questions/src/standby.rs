@@ -60,52 +60,52 @@ declare! {
     }
 }
 
-type Stay = Column<StandbyRequest, StandbyRow>;
+type StandbyColumn = Column<StandbyRequest, StandbyRow>;
 
 const STAYS: View<StandbyRequest, StandbyRow> = View::new(
     &[
-        Stay::new("Enter", "Enter", Moment, |_, row| row.enter_ns.into()).or("before"),
-        Stay::new("Exit", "Exit", Moment, |_, row| row.exit_ns.into()).or("open"),
-        Stay::new("Duration", "Duration", Length, |_, row| length(row).into()).sum(),
-        Stay::new("Drips", "DRIPS", Length, |_, row| row.drips_ns.into()).sum(),
-        Stay::new("DripsPercent", "DRIPS %", Fixed(1), |_, row| {
+        StandbyColumn::new("Enter", "Enter", Moment, |_, row| row.enter_ns.into()).or("before"),
+        StandbyColumn::new("Exit", "Exit", Moment, |_, row| row.exit_ns.into()).or("open"),
+        StandbyColumn::new("Duration", "Duration", Length, |_, row| length(row).into()).sum(),
+        StandbyColumn::new("Drips", "DRIPS", Length, |_, row| row.drips_ns.into()).sum(),
+        StandbyColumn::new("DripsPercent", "DRIPS %", Fixed(1), |_, row| {
             row.drips_ratio.map(|ratio| ratio * 100.0).into()
         }),
-        Stay::new("NonDrips", "Not in DRIPS", Length, |_, row| {
+        StandbyColumn::new("NonDrips", "Not in DRIPS", Length, |_, row| {
             row.non_drips_ns.into()
         })
         .cost(),
-        Stay::new("FirstDrips", "First DRIPS after", Length, |_, row| {
+        StandbyColumn::new("FirstDrips", "First DRIPS after", Length, |_, row| {
             row.first_drips_ns.into()
         })
         .hidden(),
-        Stay::new("Transitions", "Entries", Whole, |_, row| {
+        StandbyColumn::new("Transitions", "Entries", Whole, |_, row| {
             row.drips_transitions.into()
         })
         .sum(),
-        Stay::new("Activated", "Activated", Length, |_, row| {
+        StandbyColumn::new("Activated", "Activated", Length, |_, row| {
             row.activated_ns.into()
         })
         .cost()
         .hidden(),
-        Stay::new("Active", "Active", Length, |_, row| row.active_ns.into())
+        StandbyColumn::new("Active", "Active", Length, |_, row| row.active_ns.into())
             .cost()
             .hidden(),
-        Stay::new("Drain", "Drain", Whole, |_, row| row.energy_drain.into()).cost(),
-        Stay::new("Battery", "Battery", Fixed(0), |_, row| battery(row).into()).hidden(),
-        Stay::new("EnterReason", "Why", Word, |_, row| {
+        StandbyColumn::new("Drain", "Drain", Whole, |_, row| row.energy_drain.into()).cost(),
+        StandbyColumn::new("Battery", "Battery", Fixed(0), |_, row| battery(row).into()).hidden(),
+        StandbyColumn::new("EnterReason", "Why", Word, |_, row| {
             reason(row.enter_reason, row.enter_reason_name.as_deref())
         }),
-        Stay::new("ExitReason", "Woken by", Word, |_, row| {
+        StandbyColumn::new("ExitReason", "Woken by", Word, |_, row| {
             reason(row.exit_reason, row.exit_reason_name.as_deref())
         }),
-        Stay::new("Lid", "Lid open", Word, |_, row| flag(row.is_lid_open)).hidden(),
-        Stay::new("Monitor", "External monitor", Word, |_, row| {
+        StandbyColumn::new("Lid", "Lid open", Word, |_, row| flag(row.is_lid_open)).hidden(),
+        StandbyColumn::new("Monitor", "External monitor", Word, |_, row| {
             flag(row.has_external_monitor)
         })
         .hidden(),
-        Stay::new("Audio", "Audio", Word, |_, row| flag(row.is_audio_playing)).hidden(),
-        Stay::new("Ac", "AC", Word, |_, row| flag(row.is_on_ac)).hidden(),
+        StandbyColumn::new("Audio", "Audio", Word, |_, row| flag(row.is_audio_playing)).hidden(),
+        StandbyColumn::new("Ac", "AC", Word, |_, row| flag(row.is_on_ac)).hidden(),
     ],
     |row| row.sort_value,
 )

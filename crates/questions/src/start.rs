@@ -91,49 +91,49 @@ declare! {
     }
 }
 
-type Sum = Column<StartRequest, StartRow>;
+type StartColumn = Column<StartRequest, StartRow>;
 
 const SUMS: View<StartRequest, StartRow> = View::new(
     &[
-        Sum::new("Starts", "Starts", Whole, |_, row| row.starts.into()).sum(),
-        Sum::new("Cost", "Cost ms", FineMilliseconds, |_, row| {
+        StartColumn::new("Starts", "Starts", Whole, |_, row| row.starts.into()).sum(),
+        StartColumn::new("Cost", "Cost ms", FineMilliseconds, |_, row| {
             row.start_cost_ns.into()
         })
         .cost(),
-        Sum::new("Mean", "Mean ms", FineMilliseconds, |_, row| {
+        StartColumn::new("Mean", "Mean ms", FineMilliseconds, |_, row| {
             row.mean_start_cost_ns.into()
         }),
-        Sum::new("Max", "Highest ms", FineMilliseconds, |_, row| {
+        StartColumn::new("Max", "Highest ms", FineMilliseconds, |_, row| {
             row.max_start_cost_ns.into()
         })
         .worst(),
-        Sum::new("Call", "Call ms", FineMilliseconds, |_, row| {
+        StartColumn::new("Call", "Call ms", FineMilliseconds, |_, row| {
             row.call_ns.into()
         })
         .sum(),
-        Sum::new("Create", "Create ms", FineMilliseconds, |_, row| {
+        StartColumn::new("Create", "Create ms", FineMilliseconds, |_, row| {
             row.create_ns.into()
         })
         .sum(),
-        Sum::new("Release", "Release ms", FineMilliseconds, |_, row| {
+        StartColumn::new("Release", "Release ms", FineMilliseconds, |_, row| {
             row.release_ns.into()
         })
         .sum(),
-        Sum::new("Ready", "Ready ms", FineMilliseconds, |_, row| {
+        StartColumn::new("Ready", "Ready ms", FineMilliseconds, |_, row| {
             row.ready_ns.into()
         })
         .cost(),
-        Sum::new("Ends", "Ends", Whole, |_, row| row.ends.into()).sum(),
-        Sum::new("Exit", "Exit ms", FineMilliseconds, |_, row| {
+        StartColumn::new("Ends", "Ends", Whole, |_, row| row.ends.into()).sum(),
+        StartColumn::new("Exit", "Exit ms", FineMilliseconds, |_, row| {
             row.exit_duration_ns.into()
         })
         .cost(),
-        Sum::new("MaxExit", "Max ms", FineMilliseconds, |_, row| {
+        StartColumn::new("MaxExit", "Max ms", FineMilliseconds, |_, row| {
             row.max_exit_duration_ns.into()
         })
         .worst(),
-        Sum::new("First", "First", Moment, |_, row| row.first_ns.into()).hidden(),
-        Sum::new("Program", "Program", Word, |_, row| {
+        StartColumn::new("First", "First", Moment, |_, row| row.first_ns.into()).hidden(),
+        StartColumn::new("Program", "Program", Word, |_, row| {
             row.program.clone().into()
         })
         .or("(unknown)"),
@@ -145,40 +145,40 @@ const SUMS: View<StartRequest, StartRow> = View::new(
     |asked, _| asked.with_total,
 );
 
-type Single = Column<StartRequest, StartEvent>;
+type StartEventColumn = Column<StartRequest, StartEvent>;
 
 const PROCESSES: View<StartRequest, StartEvent> = View::new(
     &[
-        Single::new("Start", "Start", Moment, |_, row| row.start_ns.into()).or("before"),
-        Single::new("Cost", "Cost ms", FineMilliseconds, |_, row| {
+        StartEventColumn::new("Start", "Start", Moment, |_, row| row.start_ns.into()).or("before"),
+        StartEventColumn::new("Cost", "Cost ms", FineMilliseconds, |_, row| {
             row.start_cost_ns.into()
         })
         .cost(),
-        Single::new("Call", "Call ms", FineMilliseconds, |_, row| {
+        StartEventColumn::new("Call", "Call ms", FineMilliseconds, |_, row| {
             row.call_ns.into()
         })
         .sum(),
-        Single::new("Create", "Create ms", FineMilliseconds, |_, row| {
+        StartEventColumn::new("Create", "Create ms", FineMilliseconds, |_, row| {
             row.create_ns.into()
         })
         .sum(),
-        Single::new("Release", "Release ms", FineMilliseconds, |_, row| {
+        StartEventColumn::new("Release", "Release ms", FineMilliseconds, |_, row| {
             row.release_ns.into()
         })
         .sum(),
-        Single::new("Ready", "Ready ms", FineMilliseconds, |_, row| {
+        StartEventColumn::new("Ready", "Ready ms", FineMilliseconds, |_, row| {
             row.ready_ns.into()
         })
         .cost(),
-        Single::new("Stop", "Stop", Moment, |_, row| row.stop_ns.into()).or("open"),
-        Single::new("Exit", "Exit ms", FineMilliseconds, |_, row| {
+        StartEventColumn::new("Stop", "Stop", Moment, |_, row| row.stop_ns.into()).or("open"),
+        StartEventColumn::new("Exit", "Exit ms", FineMilliseconds, |_, row| {
             row.exit_duration_ns.into()
         })
         .cost(),
-        Single::new("Creator", "Creator", Word, |_, row| {
+        StartEventColumn::new("Creator", "Creator", Word, |_, row| {
             row.creator.clone().into()
         }),
-        Single::new("Process", "Process", ProcessLine, |_, row| row.into()),
+        StartEventColumn::new("Process", "Process", ProcessLine, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )

@@ -48,25 +48,25 @@ declare! {
 /// Changes by process, in the order of their number; the sum is that number.
 pub type ThreadPoolAnswer = Vec<Group<ThreadPoolRow, i64>>;
 
-type Change = Column<ThreadPoolRequest, ThreadPoolRow>;
+type ThreadPoolColumn = Column<ThreadPoolRequest, ThreadPoolRow>;
 
 const CHANGES: View<ThreadPoolRequest, ThreadPoolRow> = View::new(
     &[
-        Change::time("Time", |_, row| row.ts_ns.into()),
-        Change::new("ThreadCount", "Threads", Whole, |_, row| {
+        ThreadPoolColumn::time("Time", |_, row| row.ts_ns.into()),
+        ThreadPoolColumn::new("ThreadCount", "Threads", Whole, |_, row| {
             row.worker_threads.into()
         }),
-        Change::new("DiffSinceLast", "Since last s", Seconds(3), |_, row| {
+        ThreadPoolColumn::new("DiffSinceLast", "Since last s", Seconds(3), |_, row| {
             row.since_last_ns.into()
         }),
-        Change::new("Reason", "Reason", Word, |_, row| row.reason.clone().into()),
-        Change::new("Throughput", "Throughput", Fixed(3), |_, row| {
+        ThreadPoolColumn::new("Reason", "Reason", Word, |_, row| row.reason.clone().into()),
+        ThreadPoolColumn::new("Throughput", "Throughput", Fixed(3), |_, row| {
             row.throughput.into()
         })
         .hidden(),
-        Change::new("Thread", "Thread", Id, |_, row| row.tid.into()).hidden(),
+        ThreadPoolColumn::new("Thread", "Thread", Id, |_, row| row.tid.into()).hidden(),
         // For lists without headings that name it.
-        Change::new("Process", "Process", ProcessLine, |_, row| row.into())
+        ThreadPoolColumn::new("Process", "Process", ProcessLine, |_, row| row.into())
             .shown_when_merged(|_| true),
     ],
     |row| row.ts_ns as f64,

@@ -55,33 +55,33 @@ declare! {
     }
 }
 
-type Of = Column<TimerRequest, TimerRow>;
+type TimerColumn = Column<TimerRequest, TimerRow>;
 
 const REQUESTS: View<TimerRequest, TimerRow> = View::new(
     &[
-        Of::new("Tick", "Tick ms", Fixed(2), |_, row| {
+        TimerColumn::new("Tick", "Tick ms", Fixed(2), |_, row| {
             (row.resolution_ns as f64 / 1e6).into()
         }),
-        Of::new("Duration", "Held", Length, |_, row| row.duration_ns.into()).cost(),
-        Of::new("Share", "Share %", Fixed(1), |_, row| {
+        TimerColumn::new("Duration", "Held", Length, |_, row| row.duration_ns.into()).cost(),
+        TimerColumn::new("Share", "Share %", Fixed(1), |_, row| {
             row.share_percent.into()
         }),
-        Of::new("Count", "Requests", Whole, |_, row| row.count.into())
+        TimerColumn::new("Count", "Requests", Whole, |_, row| row.count.into())
             .sum()
             .shown_if(|asked| !asked.details),
-        Of::new("Start", "First", Moment, |_, row| row.start_ns.into()).or("before"),
-        Of::new("End", "Until", Moment, |_, row| row.end_ns.into()).or("open"),
-        Of::new("Kind", "Kind", Word, |_, row| row.kind.clone().into()),
-        Of::new("Ignored", "Ignored", Word, |_, row| {
+        TimerColumn::new("Start", "First", Moment, |_, row| row.start_ns.into()).or("before"),
+        TimerColumn::new("End", "Until", Moment, |_, row| row.end_ns.into()).or("open"),
+        TimerColumn::new("Kind", "Kind", Word, |_, row| row.kind.clone().into()),
+        TimerColumn::new("Ignored", "Ignored", Word, |_, row| {
             row.is_ignored
                 .map(|ignored| if ignored { "yes" } else { "no" })
                 .into()
         }),
-        Of::new("Application", "Application", Word, |_, row| {
+        TimerColumn::new("Application", "Application", Word, |_, row| {
             row.application.clone().into()
         })
         .hidden(),
-        Of::new("Process", "Process", Process, |_, row| row.into()),
+        TimerColumn::new("Process", "Process", Process, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )

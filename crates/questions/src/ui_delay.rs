@@ -83,49 +83,49 @@ declare! {
     }
 }
 
-type Sum = Column<UiDelayRequest, UiDelayRow>;
+type UiDelayColumn = Column<UiDelayRequest, UiDelayRow>;
 
 const SUMS: View<UiDelayRequest, UiDelayRow> = View::new(
     &[
-        Sum::new("Time", "Time ms", Milliseconds, |_, row| {
+        UiDelayColumn::new("Time", "Time ms", Milliseconds, |_, row| {
             row.union_ns.into()
         })
         .cost(),
-        Sum::new("Sum", "Sum ms", Milliseconds, |_, row| {
+        UiDelayColumn::new("Sum", "Sum ms", Milliseconds, |_, row| {
             row.duration_ns.into()
         })
         .cost()
         .hidden(),
-        Sum::new("Max", "Max ms", Milliseconds, |_, row| {
+        UiDelayColumn::new("Max", "Max ms", Milliseconds, |_, row| {
             row.max_duration_ns.into()
         })
         .worst(),
-        Sum::new("Count", "Count", Whole, |_, row| row.count.into()).cost(),
-        Sum::new("Kind", "Kind", Word, |_, row| word_of(&row.kind).into()),
-        Sum::new("Process", "Process", ProcessLine, |_, row| row.into()),
+        UiDelayColumn::new("Count", "Count", Whole, |_, row| row.count.into()).cost(),
+        UiDelayColumn::new("Kind", "Kind", Word, |_, row| word_of(&row.kind).into()),
+        UiDelayColumn::new("Process", "Process", ProcessLine, |_, row| row.into()),
     ],
     |row| row.sort_value,
 );
 
-type Single = Column<UiDelayRequest, UiDelayEvent>;
+type UiDelayEventColumn = Column<UiDelayRequest, UiDelayEvent>;
 
 const DELAYS: View<UiDelayRequest, UiDelayEvent> = View::new(
     &[
-        Single::new("Start", "Start", Moment, |_, row| row.start_ns.into()),
-        Single::new("End", "End", Moment, |_, row| row.ts_ns.into()).hidden(),
-        Single::new("Duration", "Duration ms", Milliseconds, |_, row| {
+        UiDelayEventColumn::new("Start", "Start", Moment, |_, row| row.start_ns.into()),
+        UiDelayEventColumn::new("End", "End", Moment, |_, row| row.ts_ns.into()).hidden(),
+        UiDelayEventColumn::new("Duration", "Duration ms", Milliseconds, |_, row| {
             row.duration_ns.into()
         })
         .cost(),
-        Single::new("Kind", "Kind", Word, |_, row| word_of(&row.kind).into()),
-        Single::new(
+        UiDelayEventColumn::new("Kind", "Kind", Word, |_, row| word_of(&row.kind).into()),
+        UiDelayEventColumn::new(
             "SinceInputRemove",
             "Since input ms",
             Milliseconds,
             |_, row| row.since_input_remove_ns.into(),
         )
         .hidden(),
-        Single::new(
+        UiDelayEventColumn::new(
             "SinceOldestInput",
             "Oldest input ms",
             Milliseconds,
@@ -133,30 +133,30 @@ const DELAYS: View<UiDelayRequest, UiDelayEvent> = View::new(
         )
         .worst()
         .hidden(),
-        Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
-        Single::new("Process", "Process", Process, |_, row| row.into()),
-        Single::new("Class", "Class", Word, |_, row| {
+        UiDelayEventColumn::new("Tid", "Tid", Id, |_, row| row.tid.into()),
+        UiDelayEventColumn::new("Process", "Process", Process, |_, row| row.into()),
+        UiDelayEventColumn::new("Class", "Class", Word, |_, row| {
             row.class_name.clone().into()
         }),
-        Single::new("TopLevelClass", "Top-level class", Word, |_, row| {
+        UiDelayEventColumn::new("TopLevelClass", "Top-level class", Word, |_, row| {
             row.top_level_class_name.clone().into()
         }),
-        Single::new("Message", "Message", Word, |_, row| {
+        UiDelayEventColumn::new("Message", "Message", Word, |_, row| {
             row.message_id.map(|id| format!("{id:#06x}")).into()
         }),
-        Single::new("WParam", "WParam", Word, |_, row| {
+        UiDelayEventColumn::new("WParam", "WParam", Word, |_, row| {
             row.wparam.map(hexadecimal).into()
         })
         .hidden(),
-        Single::new("Flags", "Flags", Word, |_, row| {
+        UiDelayEventColumn::new("Flags", "Flags", Word, |_, row| {
             row.flags.map(hexadecimal).into()
         })
         .hidden(),
-        Single::new("ImagePath", "Image path", Word, |_, row| {
+        UiDelayEventColumn::new("ImagePath", "Image path", Word, |_, row| {
             row.image_path.clone().into()
         })
         .hidden(),
-        Single::new("Package", "Package", Word, |_, row| {
+        UiDelayEventColumn::new("Package", "Package", Word, |_, row| {
             row.package.clone().into()
         })
         .hidden(),

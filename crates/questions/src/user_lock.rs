@@ -93,46 +93,47 @@ declare! {
     }
 }
 
-type Sum = Column<UserLockRequest, UserLockRow>;
+type UserLockColumn = Column<UserLockRequest, UserLockRow>;
 
 const SUMS: View<UserLockRequest, UserLockRow> = View::new(
     &[
-        Sum::new("Wait", "Wait ms", FineMilliseconds, |_, row| {
+        UserLockColumn::new("Wait", "Wait ms", FineMilliseconds, |_, row| {
             row.wait_ns.into()
         })
         .cost(),
-        Sum::new("MaxWait", "Max ms", FineMilliseconds, |_, row| {
+        UserLockColumn::new("MaxWait", "Max ms", FineMilliseconds, |_, row| {
             row.max_wait_ns.into()
         })
         .worst(),
-        Sum::new("Hold", "Hold ms", FineMilliseconds, |_, row| {
+        UserLockColumn::new("Hold", "Hold ms", FineMilliseconds, |_, row| {
             row.hold_ns.into()
         })
         .cost(),
-        Sum::new("MaxHold", "Max ms", FineMilliseconds, |_, row| {
+        UserLockColumn::new("MaxHold", "Max ms", FineMilliseconds, |_, row| {
             row.max_hold_ns.into()
         })
         .worst(),
-        Sum::new("Count", "Count", Whole, |_, row| row.acquisitions.into()).sum(),
-        Sum::new("Exclusive", "Exclusive", Whole, |_, row| {
+        UserLockColumn::new("Count", "Count", Whole, |_, row| row.acquisitions.into()).sum(),
+        UserLockColumn::new("Exclusive", "Exclusive", Whole, |_, row| {
             row.exclusive.into()
         })
         .sum()
         .hidden(),
-        Sum::new("Shared", "Shared", Whole, |_, row| row.shared.into()).sum(),
-        Sum::new("Slow", "Slow", Whole, |_, row| row.slow.into()).cost(),
-        Sum::new("NotReleased", "Not released", Whole, |_, row| {
+        UserLockColumn::new("Shared", "Shared", Whole, |_, row| row.shared.into()).sum(),
+        UserLockColumn::new("Slow", "Slow", Whole, |_, row| row.slow.into()).cost(),
+        UserLockColumn::new("NotReleased", "Not released", Whole, |_, row| {
             row.acquisitions.saturating_sub(row.released).into()
         })
         .sum()
         .hidden(),
-        Sum::new("OnlyReleased", "Only released", Whole, |_, row| {
+        UserLockColumn::new("OnlyReleased", "Only released", Whole, |_, row| {
             row.only_released.into()
         })
         .sum()
         .hidden(),
-        Sum::new("Tid", "Tid", Id, |_, row| row.tid.into()).shown_if(|asked| asked.by_thread),
-        Sum::new("Process", "Process", ProcessLine, |_, row| row.into()),
+        UserLockColumn::new("Tid", "Tid", Id, |_, row| row.tid.into())
+            .shown_if(|asked| asked.by_thread),
+        UserLockColumn::new("Process", "Process", ProcessLine, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )
@@ -141,21 +142,22 @@ const SUMS: View<UserLockRequest, UserLockRow> = View::new(
     |asked, _| asked.with_total,
 );
 
-type Single = Column<UserLockRequest, UserLockEvent>;
+type UserLockEventColumn = Column<UserLockRequest, UserLockEvent>;
 
 const ACQUISITIONS: View<UserLockRequest, UserLockEvent> = View::new(
     &[
-        Single::time("Time", |_, row| row.acquire_ns.or(row.release_ns).into()),
-        Single::new("Mode", "Mode", Word, |_, row| row.mode.clone().into()).or("(release)"),
-        Single::new("Wait", "Wait ms", FineMilliseconds, |_, row| {
+        UserLockEventColumn::time("Time", |_, row| row.acquire_ns.or(row.release_ns).into()),
+        UserLockEventColumn::new("Mode", "Mode", Word, |_, row| row.mode.clone().into())
+            .or("(release)"),
+        UserLockEventColumn::new("Wait", "Wait ms", FineMilliseconds, |_, row| {
             row.wait_ns.into()
         })
         .cost(),
-        Single::new("Hold", "Hold ms", FineMilliseconds, |_, row| {
+        UserLockEventColumn::new("Hold", "Hold ms", FineMilliseconds, |_, row| {
             row.hold_ns.into()
         })
         .cost(),
-        Single::new(
+        UserLockEventColumn::new(
             "ToldHold",
             "Reported hold ms",
             FineMilliseconds,
@@ -163,11 +165,11 @@ const ACQUISITIONS: View<UserLockRequest, UserLockEvent> = View::new(
         )
         .cost()
         .hidden(),
-        Single::new("Slow", "Slow", Word, |_, row| {
+        UserLockEventColumn::new("Slow", "Slow", Word, |_, row| {
             row.is_slow.then_some("slow").into()
         }),
-        Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
-        Single::new("Process", "Process", Process, |_, row| row.into()),
+        UserLockEventColumn::new("Tid", "Tid", Id, |_, row| row.tid.into()),
+        UserLockEventColumn::new("Process", "Process", Process, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )

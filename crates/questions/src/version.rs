@@ -76,30 +76,30 @@ declare! {
     }
 }
 
-type Module = Column<VersionRequest, ModuleRow>;
+type ModuleColumn = Column<VersionRequest, ModuleRow>;
 
 const MODULES: View<VersionRequest, ModuleRow> = View::new(
     &[
-        Module::new("Module", "Module", Word, |_, row| row.module.clone().into()),
-        Module::new("FileVersion", "File version", Word, |_, row| {
+        ModuleColumn::new("Module", "Module", Word, |_, row| row.module.clone().into()),
+        ModuleColumn::new("FileVersion", "File version", Word, |_, row| {
             row.file_version.clone().into()
         }),
-        Module::new("ProductVersion", "Product version", Word, |_, row| {
+        ModuleColumn::new("ProductVersion", "Product version", Word, |_, row| {
             row.product_version.clone().into()
         }),
-        Module::new("ProductName", "Product", Word, |_, row| {
+        ModuleColumn::new("ProductName", "Product", Word, |_, row| {
             row.product_name.clone().into()
         }),
-        Module::new("Company", "Company", Word, |_, row| {
+        ModuleColumn::new("Company", "Company", Word, |_, row| {
             row.company.clone().into()
         })
         .hidden(),
-        Module::new("Description", "Description", Word, |_, row| {
+        ModuleColumn::new("Description", "Description", Word, |_, row| {
             row.description.clone().into()
         })
         .hidden(),
-        Module::new("Path", "Path", Word, |_, row| row.path.clone().into()),
-        Module::new("Process", "Process", ProcessLine, |_, row| owner(row))
+        ModuleColumn::new("Path", "Path", Word, |_, row| row.path.clone().into()),
+        ModuleColumn::new("Process", "Process", ProcessLine, |_, row| owner(row))
             .shown_when_merged(|_| true),
     ],
     // Modules are by process, and these by name.
@@ -130,35 +130,35 @@ fn owner(row: &ModuleRow) -> Value {
     }
 }
 
-type Missing = Column<VersionRequest, MissingPdb>;
+type MissingPdbColumn = Column<VersionRequest, MissingPdb>;
 
 const MISSING: View<VersionRequest, MissingPdb> = View::new(
     &[
-        Missing::new("Cpu", "CPU ms up to", Milliseconds, |_, row| {
+        MissingPdbColumn::new("Cpu", "CPU ms up to", Milliseconds, |_, row| {
             row.cpu_ns.into()
         })
         .worst(),
-        Missing::new("Pdb", "Symbol file", Word, |_, row| row.pdb.clone().into()),
-        Missing::new("Age", "Age", Whole, |_, row| row.pdb_age.into()),
-        Missing::new("Id", "Id", Word, |_, row| row.pdb_guid.clone().into()),
-        Missing::new("Module", "Module", Word, |_, row| row.module.clone().into()),
+        MissingPdbColumn::new("Pdb", "Symbol file", Word, |_, row| row.pdb.clone().into()),
+        MissingPdbColumn::new("Age", "Age", Whole, |_, row| row.pdb_age.into()),
+        MissingPdbColumn::new("Id", "Id", Word, |_, row| row.pdb_guid.clone().into()),
+        MissingPdbColumn::new("Module", "Module", Word, |_, row| row.module.clone().into()),
     ],
     |row| row.cpu_ns as f64,
 );
 
-type Marked = Column<VersionRequest, MarkedPart>;
+type MarkedPartColumn = Column<VersionRequest, MarkedPart>;
 
 const MARKED: View<VersionRequest, MarkedPart> = View::new(
     &[
-        Marked::new("Part", "Part", Word, |_, row| row.part.clone().into()),
-        Marked::new("Version", "Version", Word, |_, row| {
+        MarkedPartColumn::new("Part", "Part", Word, |_, row| row.part.clone().into()),
+        MarkedPartColumn::new("Version", "Version", Word, |_, row| {
             row.part_version.clone().into()
         }),
-        Marked::new("Built", "Built", Word, |_, row| row.built.clone().into()).or("?"),
-        Marked::new("DaysBeforeMain", "Days before main", Whole, |_, row| {
+        MarkedPartColumn::new("Built", "Built", Word, |_, row| row.built.clone().into()).or("?"),
+        MarkedPartColumn::new("DaysBeforeMain", "Days before main", Whole, |_, row| {
             row.days_before_main.into()
         }),
-        Marked::new("Marker", "Module", Word, |_, row| row.marker.clone().into()),
+        MarkedPartColumn::new("Marker", "Module", Word, |_, row| row.marker.clone().into()),
     ],
     |_| 0.0,
 )

@@ -1,6 +1,7 @@
 //! Recording with the recorders of Windows, `wpr.exe` and `xperf.exe`: [`profiles`] of etwkit, the
 //! command lines that start and stop a recording, and the handling of failures. [`test_runs`]
-//! repeats commands and times them, [`lab`] has workloads.
+//! repeats commands and times them, [`lab`] has workloads. Those with large libraries are a program
+//! of their own, `etwkit-lab-data`, which the feature `lab-data` builds.
 //!
 //! ```text
 //! arguments ─► record / test_runs / lab ─► front: lines, notes, JSON, files of the program

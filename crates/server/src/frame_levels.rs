@@ -18,7 +18,7 @@ use crate::tables::{self, Shown};
 use crate::wire::{Cell, PivotRow};
 
 /// The requested level.
-pub(crate) struct Asked {
+pub(crate) struct FrameLevel {
     pub(crate) shown: Shown,
     /// The grouping key, as an expression on the table `t`.
     pub(crate) value: String,
@@ -32,7 +32,7 @@ pub(crate) fn levels(
     table: &'static Table,
     (names, path): (&[String], &[Cell]),
     selected: &mut Selected,
-) -> Result<Asked> {
+) -> Result<FrameLevel> {
     let mut outer: Option<(&str, Way)> = None;
     for (name, value) in names.iter().zip(path) {
         let column = tables::column(table, name)?;
@@ -71,7 +71,7 @@ pub(crate) fn levels(
         || shown.group(session),
         |way| shown.root(way.frames.saturating_add(1)),
     );
-    Ok(Asked {
+    Ok(FrameLevel {
         shown,
         value,
         outer: outer.map(|way| way.number),
@@ -96,7 +96,7 @@ impl Way {
     }
 }
 
-impl Asked {
+impl FrameLevel {
     /// Names groups: stacks by their innermost frames, groups of frames by their last frame.
     pub(crate) fn name(&self, session: &Session, rows: &mut [PivotRow]) -> Result<()> {
         name_stacks(session, &self.shown, self.outer, rows)

@@ -5,7 +5,7 @@ use etwkit_trace::table::Table;
 
 use crate::api::Call;
 use crate::cells::{asked, count_at, one_row};
-use crate::frame_levels::{Asked, levels};
+use crate::frame_levels::{FrameLevel, levels};
 use crate::problem::{Problem, Result};
 use crate::select::{Selected, select};
 use crate::tables;
@@ -21,7 +21,7 @@ const MOST_MEASURES: usize = 16;
 /// The SQL of a level.
 struct Level<'r> {
     request: &'r PivotRequest,
-    asked: Asked,
+    asked: FrameLevel,
     /// `WITH` the rows of the level and their groups.
     with: String,
     /// The measures, each with its name.
@@ -107,7 +107,7 @@ impl<'r> Level<'r> {
         session: &Session,
         request: &'r PivotRequest,
         (table, selected): (&'static Table, &Selected),
-        asked: Asked,
+        asked: FrameLevel,
     ) -> Result<Self> {
         let mut columns = vec![format!("{} AS value", asked.value)];
         let counted = selected.times.counted(selected.range);

@@ -56,7 +56,7 @@ impl Key {
     }
 }
 
-struct Open<'s> {
+struct OpenBuffer<'s> {
     bytes: Bytes<'s>,
     cuts: Vec<Cut>,
     next: usize,
@@ -65,7 +65,7 @@ struct Open<'s> {
     cpu: u16,
 }
 
-impl Open<'_> {
+impl OpenBuffer<'_> {
     fn held(&self) -> usize {
         self.bytes.held() + self.cuts.capacity() * size_of::<Cut>()
     }
@@ -102,7 +102,7 @@ impl Open<'_> {
 
 /// A buffer that was loaded and cut, and the damage in it.
 struct Ready<'s> {
-    open: Open<'s>,
+    open: OpenBuffer<'s>,
     damage: Damage,
 }
 
@@ -147,7 +147,7 @@ fn load<'s>(
         cuts.sort_by_key(|cut| cut.timestamp);
     }
     Ok(Some(Ready {
-        open: Open {
+        open: OpenBuffer {
             bytes,
             cuts,
             next: 0,
@@ -205,7 +205,7 @@ struct Merge<'s, A> {
     /// Buffers by time of their first event, and how many of them were opened.
     order: &'s [Key],
     opened: usize,
-    open: Vec<Option<Open<'s>>>,
+    open: Vec<Option<OpenBuffer<'s>>>,
     free: Vec<usize>,
     heads: BinaryHeap<Reverse<(Key, usize)>>,
     held: usize,
@@ -370,7 +370,7 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
         Ok(())
     }
 
-    fn insert(&mut self, open: Open<'s>) {
+    fn insert(&mut self, open: OpenBuffer<'s>) {
         // A buffer without events, or without any event that `ahead` wanted, is dropped here and
         // never takes a slot.
         let Some(key) = open.next_key() else { return };

@@ -10,7 +10,6 @@ use etwkit_engine::{Asking, Settings, Wanted, named};
 use etwkit_export::wpa::{Output, ProfileArgs};
 use etwkit_export::{ExportRequest, FORMATS, Format, Takes, Written};
 use etwkit_extract::default_target;
-use etwkit_files::out_file::{self, Replace};
 use etwkit_question::ProcessQuery;
 use etwkit_question::tag_query::TagQuery;
 use etwkit_questions::cpu::question::cpu_word;
@@ -22,6 +21,7 @@ use serde_json::json;
 
 use crate::arguments::WhereArgs;
 use crate::extracts::open_extracts;
+use crate::out_file::{self, Replace};
 use crate::printer::Printer;
 use crate::rules::NameArgs;
 use crate::tags::TagArgs;

@@ -2,16 +2,15 @@
 //! `explain` of this program.
 
 use std::ffi::{OsStr, OsString};
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use clap::Parser as _;
-use etwkit_cut::{Asks, CutArgs};
+use etwkit_cut::{Asks, CutArgs, OutFiles};
 use etwkit_engine::{Asking, Settings};
 use etwkit_export::wpa::Emitted;
-use etwkit_files::out_file::{self, Replace};
 use etwkit_record::front::{Front, Here};
 use etwkit_record::test_runs::RunArgs;
 use etwkit_record::{NowArgs, RecordArgs, RecordCommand, StartArgs};
@@ -27,6 +26,7 @@ use super::extract::progress::Bars;
 
 use crate::cli::Cli;
 use crate::extracts::open_extracts;
+use crate::out_file::{self, OutFile, Replace};
 use crate::printer::{Printer, Speech};
 use crate::time_range::TimeRange;
 
@@ -117,7 +117,12 @@ pub(crate) fn cut(args: &CutArgs, map: Option<&Path>, printer: &mut Printer<'_>)
     let done = if args.check {
         etwkit_cut::check(args, &asks, progress)?
     } else {
-        etwkit_cut::run(args, map, &asks, progress)?
+        let replace = if args.force {
+            Replace::Cut
+        } else {
+            Replace::Nothing
+        };
+        etwkit_cut::run(args, map, &asks, &replace, progress)?
     };
     let Some(done) = done else {
         return Ok(Exit::Interrupted);
@@ -210,6 +215,35 @@ impl etwkit_export::wpa::Front for Printer<'_> {
             Emitted::Json(value) => Printer::json(self, value)?,
         }
         Ok(())
+    }
+
+    fn write_file(
+        &mut self,
+        file: &Path,
+        force: bool,
+        write: &mut dyn FnMut(&mut dyn Write) -> Result<bool>,
+    ) -> Result<()> {
+        let mut out = out_file::buffered(file, Replace::forced(force))?;
+        if write(&mut out)? {
+            out_file::keep(out, file)?;
+        }
+        Ok(())
+    }
+}
+
+impl OutFiles for Replace {
+    type File = BufWriter<OutFile>;
+
+    fn check(&self, path: &Path) -> Result<()> {
+        out_file::check(path, *self)
+    }
+
+    fn create(&self, path: &Path) -> Result<Self::File> {
+        out_file::buffered(path, *self)
+    }
+
+    fn keep(&self, file: Self::File, path: &Path) -> Result<()> {
+        out_file::keep(file, path)
     }
 }
 

@@ -1,15 +1,15 @@
 //! `etwkit synth`: traces whose numbers are known, because the machine they come from is simulated.
 
-use std::io::{Seek, Write};
+use std::io::Seek;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use etwkit_files::out_file::{self, OutFile, Replace, cannot};
 use etwkit_synth::cards::CARDS;
 use etwkit_synth::{Options, Play, SCENARIOS, SymbolFile, Truth, Wanted};
 use etwkit_terminal::{Exit, Table};
 
 use crate::cli::{SynthArgs, SynthCommand, SynthWriteArgs};
+use crate::out_file::{self, Replace, cannot};
 use crate::printer::{Printer, grouped};
 
 pub(crate) fn run(args: &SynthArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
@@ -165,20 +165,10 @@ fn write_files(
             std::fs::create_dir_all(parent)
                 .with_context(|| format!("cannot create {}", parent.display()))?;
         }
-        write_text(&path, &file.text, force)?;
+        out_file::write_text(&path, Replace::forced(force), &file.text)?;
     }
-    write_text(
-        &beside.truth,
-        &(serde_json::to_string_pretty(&truth)? + "\n"),
-        force,
-    )?;
+    let text = serde_json::to_string_pretty(&truth)? + "\n";
+    out_file::write_text(&beside.truth, Replace::forced(force), &text)?;
     out_file::keep(sink, out)?;
     Ok((bytes, truth))
-}
-
-fn write_text(path: &Path, text: &str, force: bool) -> anyhow::Result<()> {
-    let mut file = OutFile::create(path, Replace::forced(force))?;
-    file.write_all(text.as_bytes())
-        .with_context(|| cannot(path))?;
-    file.keep()
 }

@@ -16,7 +16,7 @@ use crate::printer::Printer;
 
 /// A line that begins with a command.
 #[derive(Debug)]
-pub(super) struct Asked<'l> {
+pub(super) struct CommandLine<'l> {
     /// As it was typed.
     pub(super) line: &'l str,
     /// Words after the command.
@@ -24,7 +24,7 @@ pub(super) struct Asked<'l> {
 }
 
 /// Carries out a line.
-type Run = fn(&mut Console, &Asked<'_>, &mut Printer<'_>) -> anyhow::Result<Exit>;
+type Run = fn(&mut Console, &CommandLine<'_>, &mut Printer<'_>) -> anyhow::Result<Exit>;
 
 /// A command.
 pub(super) struct Dot {
@@ -163,7 +163,7 @@ pub(super) fn find(first: &str) -> Option<&'static Dot> {
 
 fn load(
     console: &Console,
-    asked: &Asked<'_>,
+    asked: &CommandLine<'_>,
     keeps: bool,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<Exit> {
@@ -192,7 +192,7 @@ type OfEtwAnalyzer = fn(&[String], Find<'_>) -> anyhow::Result<Plan>;
 
 fn over(
     console: &Console,
-    asked: &Asked<'_>,
+    asked: &CommandLine<'_>,
     printer: &mut Printer<'_>,
     plan: OfEtwAnalyzer,
 ) -> anyhow::Result<Exit> {
@@ -216,7 +216,7 @@ fn over(
 
 fn sql(
     console: &mut Console,
-    asked: &Asked<'_>,
+    asked: &CommandLine<'_>,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<Exit> {
     let text = behind_first(asked.line);
@@ -234,7 +234,7 @@ fn sql(
     )
 }
 
-fn cd(_: &mut Console, asked: &Asked<'_>, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+fn cd(_: &mut Console, asked: &CommandLine<'_>, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     if let Some(folder) = asked.words.first() {
         let folder = etwanalyzer::path(folder);
         std::env::set_current_dir(&folder)
@@ -244,7 +244,7 @@ fn cd(_: &mut Console, asked: &Asked<'_>, printer: &mut Printer<'_>) -> anyhow::
     Ok(Exit::Answered)
 }
 
-fn clear(console: &mut Console, _: &Asked<'_>, _: &mut Printer<'_>) -> anyhow::Result<Exit> {
+fn clear(console: &mut Console, _: &CommandLine<'_>, _: &mut Printer<'_>) -> anyhow::Result<Exit> {
     if console.is_interactive {
         ::console::Term::stdout().clear_screen()?;
     }
@@ -258,7 +258,11 @@ fn answer(what: anyhow::Result<String>, printer: &mut Printer<'_>) -> anyhow::Re
 
 /// Prints the commands, or the help of ETWAnalyzer's subcommand or of our command with the given
 /// name.
-fn help(_: &mut Console, asked: &Asked<'_>, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+fn help(
+    _: &mut Console,
+    asked: &CommandLine<'_>,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Exit> {
     if let Some(first) = asked.words.first() {
         return help_about(first, asked.words, printer);
     }

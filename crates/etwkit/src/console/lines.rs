@@ -75,7 +75,7 @@ impl Console {
             return Ok(Exit::Answered);
         };
         if let Some(command) = commands::find(first) {
-            return (command.run)(self, &commands::Asked { line, words: rest }, printer);
+            return (command.run)(self, &commands::CommandLine { line, words: rest }, printer);
         }
         let program = first.trim_end_matches(".exe");
         if (program == "etwkit" || program.eq_ignore_ascii_case("etwanalyzer")) && !rest.is_empty()

@@ -29,7 +29,7 @@ const MAX_OPEN: usize = 1024;
 type Key = (i64, String, Link, Option<Direction>);
 
 /// A packet of which some parts were seen.
-struct Open {
+struct IncompletePacket {
     seen: Seen,
     /// Size of all its parts in bytes, including parts that exceed the maximum.
     length: u64,
@@ -38,7 +38,7 @@ struct Open {
 /// Incomplete packets.
 #[derive(Default)]
 pub(super) struct Joining {
-    open: HashMap<Key, Open>,
+    open: HashMap<Key, IncompletePacket>,
 }
 
 impl Joining {
@@ -68,7 +68,7 @@ impl Joining {
                 if let Some(before) = before {
                     emit(Some(before.ended(false)))?;
                 }
-                Open { seen, length }
+                IncompletePacket { seen, length }
             }
             (false, Some(mut open)) => {
                 open.append(&seen.packet, length);
@@ -93,9 +93,9 @@ impl Joining {
     /// Emits incomplete packets, in order of time.
     pub(super) fn end(&mut self, emit: &mut dyn FnMut(Option<Seen>) -> Result<()>) -> Result<()> {
         // The map has no order, and the file has to be the same in every run.
-        let mut left: Vec<(Key, Open)> = self.open.drain().collect();
+        let mut left: Vec<(Key, IncompletePacket)> = self.open.drain().collect();
         left.sort_by(|(a_key, a), (b_key, b)| {
-            let place = |key: &Key, open: &Open| (open.seen.packet.unix_ns, key.0);
+            let place = |key: &Key, open: &IncompletePacket| (open.seen.packet.unix_ns, key.0);
             place(a_key, a)
                 .cmp(&place(b_key, b))
                 .then_with(|| a_key.1.cmp(&b_key.1))
@@ -105,7 +105,7 @@ impl Joining {
     }
 }
 
-impl Open {
+impl IncompletePacket {
     fn append(&mut self, part: &Packet, length: u64) {
         let packet = &mut self.seen.packet;
         let room = MAX_PACKET.saturating_sub(packet.bytes.len());

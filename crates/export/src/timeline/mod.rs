@@ -19,9 +19,9 @@ use etwkit_question::tag_query::TagQuery;
 
 use crate::Result;
 
-/// The request for a timeline.
+/// The part of a trace that a timeline shows.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct TimelineSelection<'a> {
     /// Name of the export.
     pub(crate) name: &'a str,
     /// The exported processes.

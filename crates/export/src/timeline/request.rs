@@ -8,7 +8,7 @@ use etwkit_questions::cpu::CpuRow;
 use etwkit_sql::Session;
 use etwkit_sql::frames::TraceFrames;
 
-use super::{Asked, Scene, Timeline, TimelineSums, merge, rows, sql};
+use super::{Scene, Timeline, TimelineSelection, TimelineSums, merge, rows, sql};
 use crate::Result;
 
 /// Tables with a row for each event, which an extract of sums lacks.
@@ -20,7 +20,7 @@ const TABLES: [&str; 4] = ["context_switch", "cpu_sample", "disk_io", "file_io"]
 /// # Errors
 /// The extract holds only sums; a question fails; nothing more can be written.
 pub(crate) fn write(
-    asked: Asked<'_>,
+    asked: TimelineSelection<'_>,
     session: &Session,
     mut timeline: Box<dyn Timeline + '_>,
 ) -> Result<TimelineSums> {
@@ -73,7 +73,7 @@ pub fn processes(
     processes: &ProcessQuery,
     time: Range,
 ) -> etwkit_question::Result<Vec<CpuRow>> {
-    let asked = Asked {
+    let asked = TimelineSelection {
         name: "",
         processes,
         tags: &TagQuery::default(),

@@ -4,7 +4,9 @@ use etwkit_question::FromRows;
 use etwkit_sql::Session;
 
 use super::merge::Batches;
-use super::{Asked, Io, Item, Left, Order, Ready, Readying, Sample, Slice, Wait, What, sql};
+use super::{
+    Io, Item, Left, Order, Ready, Readying, Sample, Slice, TimelineSelection, Wait, What, sql,
+};
 use crate::Result;
 
 etwkit_question::declare! {
@@ -89,7 +91,11 @@ fn question<R: FromRows + 'static>(
 ///
 /// # Errors
 /// A question fails.
-pub(super) fn ask(asked: Asked<'_>, session: &Session, order: Order) -> Result<Vec<Batches>> {
+pub(super) fn ask(
+    asked: TimelineSelection<'_>,
+    session: &Session,
+    order: Order,
+) -> Result<Vec<Batches>> {
     Ok(vec![
         question(session, &sql::marks(asked, order), mark)?,
         question(session, &sql::waits(asked, order), |row| wait(&row))?,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use etwkit_sql::Session;
 use etwkit_sql::frames::TraceFrames;
 
-use super::{Asked, sql};
+use super::{TimelineSelection, sql};
 
 /// The objects that items refer to.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl<'s> Scene<'s> {
     /// # Errors
     /// The query fails.
     pub(super) fn of(
-        asked: Asked<'s>,
+        asked: TimelineSelection<'s>,
         session: &Session,
         frames: &'s TraceFrames,
     ) -> etwkit_question::Result<Self> {

@@ -2,7 +2,7 @@
 
 use etwkit_question::sql::ends;
 
-use super::{Asked, Order};
+use super::{Order, TimelineSelection};
 
 /// Start of the recording.
 pub(super) const ABOUT: &str = "SELECT CAST(start_utc AS BIGINT) AS start_unix_us FROM extract";
@@ -12,7 +12,7 @@ pub(super) const INTERVAL: &str =
     "SELECT min(weight_ns) AS sampling_ns FROM cpu_sample WHERE NOT is_idle AND weight_ns > 0";
 
 /// Returns the condition that the process `p` is exported: never the idle one.
-fn chosen(asked: Asked<'_>) -> String {
+fn chosen(asked: TimelineSelection<'_>) -> String {
     let mut all = asked.processes.conditions();
     all.push("coalesce(p.pid, -1) <> 0".to_owned());
     // A row without a process has no name to compare, and NULL would neither be chosen nor left
@@ -21,7 +21,7 @@ fn chosen(asked: Asked<'_>) -> String {
 }
 
 /// Returns the condition that an item of the process `p` with a stack is exported.
-fn chosen_stack(asked: Asked<'_>, stack: &str) -> String {
+fn chosen_stack(asked: TimelineSelection<'_>, stack: &str) -> String {
     let tagged = asked
         .tags
         .condition(stack)
@@ -36,7 +36,7 @@ fn lived(of: &str, (a, b): (i64, i64)) -> String {
 
 /// Threads have keys in the order in which the trace first mentions them, so the smallest key
 /// belongs to the first thread of a process that was running before the trace.
-pub(super) fn processes(asked: Asked<'_>) -> String {
+pub(super) fn processes(asked: TimelineSelection<'_>) -> String {
     format!(
         "SELECT p.process_key, p.pid, p.parent_pid, p.name, p.command_line, p.start_ns, p.stop_ns,
   coalesce(p.first_thread_key, t.first_key) AS main_thread_key, {} AND {} AS is_chosen
@@ -49,7 +49,7 @@ LEFT JOIN (SELECT process_key, min(thread_key) AS first_key FROM thread GROUP BY
 }
 
 /// Returns the processes that are exported.
-pub(super) fn choices(asked: Asked<'_>) -> String {
+pub(super) fn choices(asked: TimelineSelection<'_>) -> String {
     format!(
         "SELECT p.process_key, p.pid, p.name AS process, count(t.thread_key) AS threads
 FROM process p
@@ -62,7 +62,7 @@ ORDER BY p.process_key",
     )
 }
 
-pub(super) fn threads(asked: Asked<'_>) -> String {
+pub(super) fn threads(asked: TimelineSelection<'_>) -> String {
     format!(
         "SELECT t.thread_key, t.tid, t.process_key, t.name, t.start_ns, t.stop_ns, {} AND {} AS is_chosen
 FROM thread t
@@ -86,7 +86,7 @@ fn sorted(select: &str, order: Order, then: &str) -> String {
 /// counts only if its wait starts at the time at which the slice ended: if events are missing, the
 /// next row is about a later switch-out. Formats that take items by time show processors, and need
 /// the slices of all threads for that.
-pub(super) fn slices(asked: Asked<'_>, order: Order) -> String {
+pub(super) fn slices(asked: TimelineSelection<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
     let chosen = chosen_stack(asked, "s.stack_id");
     // The window of the next row has to see all rows, including those after the range, so rows are
@@ -129,7 +129,7 @@ WHERE s.run_ns IS NOT NULL AND s.cpu IS NOT NULL AND s.from_ns <= {b} AND s.to_n
 }
 
 /// Returns the SQL of waits; waits that were still open at the end of the trace have no end.
-pub(super) fn waits(asked: Asked<'_>, order: Order) -> String {
+pub(super) fn waits(asked: TimelineSelection<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
     let select = format!(
         "SELECT c.thread_key, greatest(c.last_out_ns, {a}) AS time_ns,
@@ -146,7 +146,7 @@ WHERE c.last_out_ns IS NOT NULL AND (c.is_open_wait OR c.wait_ns > 0)
 
 /// Returns the SQL of ready times; a ready time without a later switch-in has no end. A thread that
 /// was preempted is ready from its switch-out on, without an event for it.
-pub(super) fn readies(asked: Asked<'_>, order: Order) -> String {
+pub(super) fn readies(asked: TimelineSelection<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
     let select = format!(
         "SELECT c.thread_key, greatest(c.from_ns, {a}) AS time_ns, least(c.in_ns, {b}) AS end_ns, c.cpu,
@@ -163,7 +163,7 @@ WHERE c.from_ns IS NOT NULL AND c.from_ns <= {b} AND coalesce(c.in_ns, {b}) >= {
     sorted(&select, order, "end_ns")
 }
 
-pub(super) fn samples(asked: Asked<'_>, order: Order) -> String {
+pub(super) fn samples(asked: TimelineSelection<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
     let select = format!(
         "SELECT s.thread_key, s.ts_ns AS time_ns, s.cpu, s.weight_ns, s.stack_id
@@ -176,7 +176,7 @@ WHERE NOT s.is_idle AND s.ts_ns BETWEEN {a} AND {b} AND {}",
 }
 
 /// Returns the SQL of disk operations.
-pub(super) fn disk_operations(asked: Asked<'_>, order: Order) -> String {
+pub(super) fn disk_operations(asked: TimelineSelection<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
     let select = format!(
         "SELECT d.thread_key, greatest(d.init_ns, {a}) AS time_ns, least(d.complete_ns, {b}) AS end_ns,
@@ -195,7 +195,7 @@ WHERE d.complete_ns >= {a} AND d.init_ns <= {b} AND {}",
 
 /// Returns the SQL of file operations. For an operation whose start is not in the trace only the
 /// time of its end is known.
-pub(super) fn file_operations(asked: Asked<'_>, order: Order) -> String {
+pub(super) fn file_operations(asked: TimelineSelection<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
     let select = format!(
         "SELECT f.thread_key, greatest(coalesce(f.start_ns, f.end_ns), {a}) AS time_ns, least(f.end_ns, {b}) AS end_ns,
@@ -214,7 +214,7 @@ WHERE coalesce(f.end_ns, {b}) >= {a} AND coalesce(f.start_ns, f.end_ns) <= {b} A
 
 /// Returns the SQL of marks. They concern the whole trace, regardless of the process that set them,
 /// and belong to no thread.
-pub(super) fn marks(asked: Asked<'_>, order: Order) -> String {
+pub(super) fn marks(asked: TimelineSelection<'_>, order: Order) -> String {
     let (a, b) = ends(asked.time);
     let select = format!(
         "SELECT CAST(NULL AS INT) AS thread_key, ts_ns AS time_ns, text FROM mark WHERE ts_ns BETWEEN {a} AND {b}"

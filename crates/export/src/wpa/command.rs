@@ -7,7 +7,6 @@ use anyhow::{Context, Result};
 use etwkit_analysis::region::Manifest;
 use etwkit_base::path::stem_of;
 use etwkit_engine::{Wanted, named, read_rules};
-use etwkit_files::out_file::{self, Replace};
 use etwkit_question::NamedFile;
 use etwkit_question::range::Part as Written;
 use etwkit_question::{ask, has_rows};
@@ -260,7 +259,7 @@ impl Job {
             )))?;
         }
         let file = folder.join(names.file(plan.graph.name, &preset.name));
-        let rows = self.write(&plan, &file, (session, view))?;
+        let rows = self.write(&plan, &file, (session, view), front)?;
         if rows == 0 {
             done.empty += 1;
             return self.note_left_out(preset, &nothing(plan.graph, session)?, front);
@@ -325,7 +324,13 @@ impl Job {
     }
 
     /// Writes the file if there are rows.
-    fn write(&self, plan: &Plan, file: &Path, (session, view): (&Session, &View)) -> Result<u64> {
+    fn write(
+        &self,
+        plan: &Plan,
+        file: &Path,
+        (session, view): (&Session, &View),
+        front: &mut dyn Front,
+    ) -> Result<u64> {
         if let Some(folder) = file
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty())
@@ -333,13 +338,12 @@ impl Job {
             std::fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make the folder {}", folder.display()))?;
         }
-        // Written under another name first. Without rows it is dropped, so that no file with only
-        // titles remains and an older file stays unchanged.
-        let mut out = out_file::buffered(file, Replace::forced(self.force))?;
-        let rows = rows::write(plan, view.capacity_ns(), self.delimiter, session, &mut out)?;
-        if rows > 0 {
-            out_file::keep(out, file)?;
-        }
+        let mut rows = 0;
+        front.write_file(file, self.force, &mut |out| {
+            rows = rows::write(plan, view.capacity_ns(), self.delimiter, session, out)?;
+            // Otherwise a file with only titles would remain.
+            Ok(rows > 0)
+        })?;
         Ok(rows)
     }
 

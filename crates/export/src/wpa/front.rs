@@ -1,5 +1,6 @@
 //! The environment that a program provides to the export.
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,6 +21,18 @@ pub trait Front {
     /// # Errors
     /// It cannot be written.
     fn emit(&mut self, what: Emitted<'_>) -> Result<()>;
+
+    /// Writes a file under another name first, and gives it its name if `write` returns true. An
+    /// older file is replaced with `force`, and then only.
+    ///
+    /// # Errors
+    /// `write` fails, or the file cannot be written.
+    fn write_file(
+        &mut self,
+        file: &Path,
+        force: bool,
+        write: &mut dyn FnMut(&mut dyn Write) -> Result<bool>,
+    ) -> Result<()>;
 }
 
 /// Something to print.

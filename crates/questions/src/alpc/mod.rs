@@ -114,43 +114,43 @@ declare! {
     }
 }
 
-type Sum = Column<AlpcRequest, AlpcRow>;
+type AlpcColumn = Column<AlpcRequest, AlpcRow>;
 
 const SUMS: View<AlpcRequest, AlpcRow> = View::new(
     &[
-        Sum::new("Wait", "Wait ms", FineMilliseconds, |_, row| {
+        AlpcColumn::new("Wait", "Wait ms", FineMilliseconds, |_, row| {
             row.sender_wait_ns.into()
         })
         .cost(),
-        Sum::new("MaxWait", "Max ms", FineMilliseconds, |_, row| {
+        AlpcColumn::new("MaxWait", "Max ms", FineMilliseconds, |_, row| {
             row.max_sender_wait_ns.into()
         })
         .worst(),
-        Sum::new("Service", "Service ms", FineMilliseconds, |_, row| {
+        AlpcColumn::new("Service", "Service ms", FineMilliseconds, |_, row| {
             row.service_ns.into()
         })
         .cost(),
-        Sum::new("MaxService", "Max ms", FineMilliseconds, |_, row| {
+        AlpcColumn::new("MaxService", "Max ms", FineMilliseconds, |_, row| {
             row.max_service_ns.into()
         })
         .worst()
         .hidden(),
-        Sum::new("Delivery", "Delivery ms", FineMilliseconds, |_, row| {
+        AlpcColumn::new("Delivery", "Delivery ms", FineMilliseconds, |_, row| {
             row.delivery_ns.into()
         })
         .cost(),
-        Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
-        Sum::new("Answered", "Answered", Whole, |_, row| row.replies.into()).sum(),
-        Sum::new("Awaited", "Awaited", Whole, |_, row| row.waits.into())
+        AlpcColumn::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
+        AlpcColumn::new("Answered", "Answered", Whole, |_, row| row.replies.into()).sum(),
+        AlpcColumn::new("Awaited", "Awaited", Whole, |_, row| row.waits.into())
             .sum()
             .hidden(),
-        Sum::new("Receiver", "Receiver", Word, |_, row| {
+        AlpcColumn::new("Receiver", "Receiver", Word, |_, row| {
             receiver(row.receiver.as_deref(), row.receiver_pid).into()
         })
         .shown_if(|asked| asked.by != AlpcBy::Sender),
-        Sum::new("Port", "Port", Word, |_, row| row.port_name.clone().into())
+        AlpcColumn::new("Port", "Port", Word, |_, row| row.port_name.clone().into())
             .shown_if(|asked| asked.by == AlpcBy::Service),
-        Sum::new("Process", "Sender", ProcessLine, |_, row| row.into())
+        AlpcColumn::new("Process", "Sender", ProcessLine, |_, row| row.into())
             .shown_if(|asked| asked.by != AlpcBy::Receiver),
     ],
     |row| row.sort_value,
@@ -160,41 +160,41 @@ const SUMS: View<AlpcRequest, AlpcRow> = View::new(
     |_, _| true,
 );
 
-type Single = Column<AlpcRequest, AlpcMessage>;
+type AlpcMessageColumn = Column<AlpcRequest, AlpcMessage>;
 
 const MESSAGES: View<AlpcRequest, AlpcMessage> = View::new(
     &[
-        Single::time("Time", |_, row| {
+        AlpcMessageColumn::time("Time", |_, row| {
             row.send_ns.or(row.receive_ns).or(row.end_ns).into()
         }),
-        Single::new("Wait", "Wait µs", Microseconds, |_, row| {
+        AlpcMessageColumn::new("Wait", "Wait µs", Microseconds, |_, row| {
             row.sender_wait_ns.into()
         })
         .cost(),
-        Single::new("Delivery", "Delivery µs", Microseconds, |_, row| {
+        AlpcMessageColumn::new("Delivery", "Delivery µs", Microseconds, |_, row| {
             row.delivery_ns.into()
         })
         .cost(),
-        Single::new("Service", "Service µs", Microseconds, |_, row| {
+        AlpcMessageColumn::new("Service", "Service µs", Microseconds, |_, row| {
             row.service_ns.into()
         })
         .cost(),
-        Single::new("Duration", "Whole µs", Microseconds, |_, row| {
+        AlpcMessageColumn::new("Duration", "Whole µs", Microseconds, |_, row| {
             row.duration_ns.into()
         })
         .cost()
         .hidden(),
-        Single::new("Status", "Status", Word, |_, row| {
+        AlpcMessageColumn::new("Status", "Status", Word, |_, row| {
             row.status_name.clone().into()
         })
         .hidden(),
-        Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
-        Single::new("Process", "Sender", Process, |_, row| row.into()),
-        Single::new("ReceiverTid", "Tid", Id, |_, row| row.receiver_tid.into()),
-        Single::new("Receiver", "Receiver", Word, |_, row| {
+        AlpcMessageColumn::new("Tid", "Tid", Id, |_, row| row.tid.into()),
+        AlpcMessageColumn::new("Process", "Sender", Process, |_, row| row.into()),
+        AlpcMessageColumn::new("ReceiverTid", "Tid", Id, |_, row| row.receiver_tid.into()),
+        AlpcMessageColumn::new("Receiver", "Receiver", Word, |_, row| {
             receiver(row.receiver.as_deref(), row.receiver_pid).into()
         }),
-        Single::new("Port", "Port", Word, |_, row| row.port_name.clone().into()),
+        AlpcMessageColumn::new("Port", "Port", Word, |_, row| row.port_name.clone().into()),
     ],
     |row| row.sort_value,
 )

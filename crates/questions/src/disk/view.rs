@@ -31,67 +31,67 @@ pub(super) const fn details(asked: &DiskRequest) -> bool {
     asked.details
 }
 
-type Sum = Column<DiskRequest, DiskRow>;
+type DiskColumn = Column<DiskRequest, DiskRow>;
 
 pub(super) const DISK_IO: View<DiskRequest, DiskRow> = View::new(
     &[
-        Sum::new("ReadTime", "Read s", Seconds(5), |_, row| {
+        DiskColumn::new("ReadTime", "Read s", Seconds(5), |_, row| {
             row.read_service_ns.into()
         })
         .cost(),
-        Sum::new("ReadSize", "Read MB", Megabytes, |_, row| {
+        DiskColumn::new("ReadSize", "Read MB", Megabytes, |_, row| {
             row.read_bytes.into()
         })
         .cost(),
-        Sum::new("ReadThroughput", "Read MB/s", Throughput, |_, row| {
+        DiskColumn::new("ReadThroughput", "Read MB/s", Throughput, |_, row| {
             Value::Rate(row.read_bytes, row.read_service_ns)
         }),
-        Sum::new("ReadCount", "Reads", Whole, |_, row| row.reads.into())
+        DiskColumn::new("ReadCount", "Reads", Whole, |_, row| row.reads.into())
             .cost()
             .shown_if(details),
-        Sum::new("WriteTime", "Write s", Seconds(5), |_, row| {
+        DiskColumn::new("WriteTime", "Write s", Seconds(5), |_, row| {
             row.write_service_ns.into()
         })
         .cost(),
-        Sum::new("WriteSize", "Write MB", Megabytes, |_, row| {
+        DiskColumn::new("WriteSize", "Write MB", Megabytes, |_, row| {
             row.write_bytes.into()
         })
         .cost(),
-        Sum::new("WriteThroughput", "Write MB/s", Throughput, |_, row| {
+        DiskColumn::new("WriteThroughput", "Write MB/s", Throughput, |_, row| {
             Value::Rate(row.write_bytes, row.write_service_ns)
         }),
-        Sum::new("WriteCount", "Writes", Whole, |_, row| row.writes.into())
+        DiskColumn::new("WriteCount", "Writes", Whole, |_, row| row.writes.into())
             .cost()
             .shown_if(details),
-        Sum::new("FlushTime", "Flush s", Seconds(5), |_, row| {
+        DiskColumn::new("FlushTime", "Flush s", Seconds(5), |_, row| {
             row.flush_service_ns.into()
         })
         .cost(),
-        Sum::new("FlushCount", "Flushes", Whole, |_, row| row.flushes.into())
+        DiskColumn::new("FlushCount", "Flushes", Whole, |_, row| row.flushes.into())
             .cost()
             .shown_if(details),
-        Sum::new("PercentActive", "Active %", Fixed(1), |_, row| {
+        DiskColumn::new("PercentActive", "Active %", Fixed(1), |_, row| {
             row.active_percent.into()
         })
         .cost(),
-        Sum::new("TotalSize", "Total MB", Megabytes, |_, row| {
+        DiskColumn::new("TotalSize", "Total MB", Megabytes, |_, row| {
             row.total_bytes.into()
         })
         .cost()
         .shown_if(details),
-        Sum::new("TotalTime", "Total s", Seconds(5), |_, row| {
+        DiskColumn::new("TotalTime", "Total s", Seconds(5), |_, row| {
             row.total_service_ns.into()
         })
         .cost()
         .shown_if(details),
-        Sum::new("MaxTime", "Max s", Seconds(5), |_, row| {
+        DiskColumn::new("MaxTime", "Max s", Seconds(5), |_, row| {
             row.max_io_ns.into()
         })
         .worst()
         .shown_if(details),
-        Sum::new("Process", "Process", Process, |_, row| row.into())
+        DiskColumn::new("Process", "Process", Process, |_, row| row.into())
             .shown_when_merged(|asked| asked.per_process),
-        Sum::new("FileDir", "File", Word, |asked, row| {
+        DiskColumn::new("FileDir", "File", Word, |asked, row| {
             path(asked, row).into()
         })
         .titled(|asked| {

@@ -4,7 +4,7 @@ use etwkit_question::declare;
 mod sql;
 mod view;
 
-use self::view::{Asked, NAMES};
+use self::view::{NAMES, NameQueries};
 use etwkit_question::Format::Seconds;
 use etwkit_question::Recorded;
 use etwkit_question::group::Top;
@@ -149,7 +149,7 @@ impl Question for DnsRequest {
             return Form::made::<DnsQueryRow>(self.list_sql(), Self::compute).top(self.top);
         }
         let form = Form::made::<DnsRow>(self.sql(), Self::compute).top(self.top);
-        form.shows_as(&NAMES, |row| Asked {
+        form.shows_as(&NAMES, |row| NameQueries {
             row,
             queries: Vec::new(),
         })

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use etwkit_base::intervals::union_length;
 
-use super::view::{Asked, NAMES};
+use super::view::{NAMES, NameQueries};
 use super::{DNS, DnsAnswer, DnsQueryRow, DnsRequest, DnsRow, DnsSort, DnsTotalBy};
 use etwkit_question::Answer;
 use etwkit_question::sql::{
@@ -42,7 +42,7 @@ impl DnsRequest {
         let names = rows
             .into_iter()
             .zip(queries)
-            .map(|(row, queries)| Asked { row, queries })
+            .map(|(row, queries)| NameQueries { row, queries })
             .collect();
         let answer = Answer::rows(self, &NAMES, names).with_sums(sums);
         Ok(match single {

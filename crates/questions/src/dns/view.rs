@@ -8,45 +8,45 @@ use etwkit_question::{Column, Line, ProcessCell, ProcessColumns, Value, View};
 
 /// A name with its queries.
 #[derive(Serialize)]
-pub(super) struct Asked {
+pub(super) struct NameQueries {
     #[serde(flatten)]
     pub(super) row: DnsRow,
     #[serde(skip)]
     pub(super) queries: Vec<DnsQueryRow>,
 }
 
-type Name = Column<DnsRequest, Asked>;
+type DnsNameColumn = Column<DnsRequest, NameQueries>;
 
-pub(super) const NAMES: View<DnsRequest, Asked> = View::new(
+pub(super) const NAMES: View<DnsRequest, NameQueries> = View::new(
     &[
-        Name::new("Total", "", Seconds(3), |_, name| name.row.total_ns.into())
+        DnsNameColumn::new("Total", "", Seconds(3), |_, name| name.row.total_ns.into())
             .titled(|asked| total_title(asked.total_by).to_owned())
             .cost(),
-        Name::new("Min", "Min s", Seconds(3), |_, name| name.row.min_ns.into()),
-        Name::new("Max", "Max s", Seconds(3), |_, name| name.row.max_ns.into()).worst(),
-        Name::new("Count", "Count", Whole, |_, name| name.row.count.into()).cost(),
-        Name::new("TimeOut", "TimeOut", Whole, |_, name| {
+        DnsNameColumn::new("Min", "Min s", Seconds(3), |_, name| name.row.min_ns.into()),
+        DnsNameColumn::new("Max", "Max s", Seconds(3), |_, name| name.row.max_ns.into()).worst(),
+        DnsNameColumn::new("Count", "Count", Whole, |_, name| name.row.count.into()).cost(),
+        DnsNameColumn::new("TimeOut", "TimeOut", Whole, |_, name| {
             unless_none(name.row.timed_out)
         })
         .cost(),
-        Name::new("Unanswered", "Unanswered", Whole, |_, name| {
+        DnsNameColumn::new("Unanswered", "Unanswered", Whole, |_, name| {
             unless_none(name.row.unanswered)
         })
         .cost()
         .shown_if_known(|_| true),
-        Name::new("Unstarted", "Without start", Whole, |_, name| {
+        DnsNameColumn::new("Unstarted", "Without start", Whole, |_, name| {
             unless_none(name.row.unstarted)
         })
         .sum()
         .shown_if_known(|_| true),
-        Name::new("Query", "DNS query", Word, |_, name| {
+        DnsNameColumn::new("Query", "DNS query", Word, |_, name| {
             name.row.name.clone().into()
         }),
-        Name::new("ReturnCode", "Return code", Word, |_, name| {
+        DnsNameColumn::new("ReturnCode", "Return code", Word, |_, name| {
             name.row.return_codes.clone().into()
         })
         .shown_if(|asked| asked.show_return_code),
-        Name::new("Adapter", "Network adapter", Word, |_, name| {
+        DnsNameColumn::new("Adapter", "Network adapter", Word, |_, name| {
             name.row.adapters.clone().into()
         })
         .shown_if(|asked| asked.show_adapter),

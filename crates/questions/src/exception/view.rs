@@ -11,36 +11,36 @@ use etwkit_question::{Column, Line, Ranked, Source, Value, View, largest};
 
 const EXCEPTIONS: [&str; 2] = ["exception", "exceptions"];
 
-type Equal = Column<ExceptionRequest, Stacked<ExceptionRow>>;
+type ExceptionColumn = Column<ExceptionRequest, Stacked<ExceptionRow>>;
 
 pub(super) const TOGETHER: View<ExceptionRequest, Stacked<ExceptionRow>> = View::new(
     &[
-        Equal::new("Count", "Count", Whole, |_, it| it.row.count.into()).cost(),
-        Equal::new("Rethrown", "Again", Whole, |_, it| it.row.rethrown.into())
+        ExceptionColumn::new("Count", "Count", Whole, |_, it| it.row.count.into()).cost(),
+        ExceptionColumn::new("Rethrown", "Again", Whole, |_, it| it.row.rethrown.into())
             .cost()
             .shown_if(|asked| asked.details),
-        Equal::new("First", "", Moment, |_, it| it.row.first_ns.into())
+        ExceptionColumn::new("First", "", Moment, |_, it| it.row.first_ns.into())
             .titled(|asked| asked.title_of_time("First"))
             .shown_if(|asked| asked.details),
-        Equal::new("Last", "", Moment, |_, it| it.row.last_ns.into())
+        ExceptionColumn::new("Last", "", Moment, |_, it| it.row.last_ns.into())
             .titled(|asked| asked.title_of_time("Last"))
             .shown_if(|asked| asked.details),
-        Equal::new("Threads", "Threads", Whole, |_, it| it.row.threads.into())
+        ExceptionColumn::new("Threads", "Threads", Whole, |_, it| it.row.threads.into())
             .shown_if(|asked| asked.details),
-        Equal::new("Session", "Session", Whole, |_, it| {
+        ExceptionColumn::new("Session", "Session", Whole, |_, it| {
             it.row.session_id.into()
         })
         .shown_if(|asked| asked.details),
-        Equal::new("HResult", "HRESULT", Word, |_, it| hresult(it.row.hresult))
+        ExceptionColumn::new("HResult", "HRESULT", Word, |_, it| hresult(it.row.hresult))
             .shown_if(|asked| asked.details),
-        Equal::new("Type", "Type", Word, |_, it| {
+        ExceptionColumn::new("Type", "Type", Word, |_, it| {
             it.row.exception_type.clone().into()
         }),
-        Equal::new("Message", "Message", Word, |asked, it| {
+        ExceptionColumn::new("Message", "Message", Word, |asked, it| {
             asked.cut_message(&it.row.message).into()
         }),
         // In other lists it is above the rows of each process.
-        Equal::new("Process", "Process", ProcessLine, |_, it| (&it.row).into())
+        ExceptionColumn::new("Process", "Process", ProcessLine, |_, it| (&it.row).into())
             .shown_when_merged(|_| true),
     ],
     |it| it.row.sort_value,
@@ -161,30 +161,30 @@ impl Thrown {
     }
 }
 
-type Each = Column<ExceptionRequest, Thrown>;
+type ThrownColumn = Column<ExceptionRequest, Thrown>;
 
 pub(super) const LISTED: View<ExceptionRequest, Thrown> = View::new(
     &[
-        Each::time("Time", |_, one| one.it.row.ts_ns.into()),
-        Each::new("Process", "Process", Process, |_, one| {
+        ThrownColumn::time("Time", |_, one| one.it.row.ts_ns.into()),
+        ThrownColumn::new("Process", "Process", Process, |_, one| {
             Thrown::or_same(one.same_process, &one.it.row)
         }),
-        Each::new("Thread", "Thread", Id, |_, one| one.it.row.tid.into()),
-        Each::new("Session", "Session", Whole, |_, one| {
+        ThrownColumn::new("Thread", "Thread", Id, |_, one| one.it.row.tid.into()),
+        ThrownColumn::new("Session", "Session", Whole, |_, one| {
             one.it.row.session_id.into()
         })
         .shown_if(|asked| asked.details),
-        Each::new("HResult", "HRESULT", Word, |_, one| {
+        ThrownColumn::new("HResult", "HRESULT", Word, |_, one| {
             hresult(one.it.row.hresult)
         })
         .shown_if(|asked| asked.details),
-        Each::new("Type", "Type", Word, |_, one| {
+        ThrownColumn::new("Type", "Type", Word, |_, one| {
             Thrown::or_same(one.same_type, one.it.row.exception_type.clone())
         }),
-        Each::new("Message", "Message", Word, |asked, one| {
+        ThrownColumn::new("Message", "Message", Word, |asked, one| {
             Thrown::or_same(one.same_message, asked.cut_message(&one.it.row.message))
         }),
-        Each::new("Module", "Path", Word, |_, one| {
+        ThrownColumn::new("Module", "Path", Word, |_, one| {
             let row = &one.it.row;
             module_text([
                 &row.module_path,

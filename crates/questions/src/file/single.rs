@@ -34,30 +34,30 @@ declare! {
     }
 }
 
-type Single = Column<FileRequest, FileOperation>;
+type FileOperationColumn = Column<FileRequest, FileOperation>;
 
 pub(super) const OPERATIONS: View<FileRequest, FileOperation> = View::new(
     &[
-        Single::time("Time", |_, row| row.ts_ns.into()),
-        Single::new("Duration", "µs", Microseconds, |_, row| {
+        FileOperationColumn::time("Time", |_, row| row.ts_ns.into()),
+        FileOperationColumn::new("Duration", "µs", Microseconds, |_, row| {
             row.duration_ns.into()
         })
         .cost()
         .or("?"),
-        Single::new("Operation", "Operation", Word, |_, row| {
+        FileOperationColumn::new("Operation", "Operation", Word, |_, row| {
             row.operation.clone().into()
         }),
-        Single::new("Status", "Status", Word, |_, row| {
+        FileOperationColumn::new("Status", "Status", Word, |_, row| {
             row.status_name.clone().into()
         }),
-        Single::new("Offset", "Offset", PlainBytes, |_, row| {
+        FileOperationColumn::new("Offset", "Offset", PlainBytes, |_, row| {
             row.offset_bytes.into()
         })
         .hidden(),
-        Single::new("Size", "Size", PlainBytes, |_, row| row.size_bytes.into()),
-        Single::new("Process", "Process", Process, |_, row| row.into()),
-        Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
-        Single::new("Path", "Path", Word, |asked, row| {
+        FileOperationColumn::new("Size", "Size", PlainBytes, |_, row| row.size_bytes.into()),
+        FileOperationColumn::new("Process", "Process", Process, |_, row| row.into()),
+        FileOperationColumn::new("Tid", "Tid", Id, |_, row| row.tid.into()),
+        FileOperationColumn::new("Path", "Path", Word, |asked, row| {
             let path = row.path.as_deref().unwrap_or("(unknown)");
             if asked.reverse_file_name {
                 reversed(path).into()

@@ -11,94 +11,94 @@ const fn details(asked: &FileRequest) -> bool {
     asked.details
 }
 
-type Sum = Column<FileRequest, FileRow>;
+type FileColumn = Column<FileRequest, FileRow>;
 
 pub(super) const FILE_IO: View<FileRequest, FileRow> = View::new(
     &[
-        Sum::new("ReadSize", "Read kB", Kilobytes, |_, row| {
+        FileColumn::new("ReadSize", "Read kB", Kilobytes, |_, row| {
             row.read_bytes.into()
         })
         .cost(),
-        Sum::new("ReadMaxPos", "Read up to kB", Kilobytes, |_, row| {
+        FileColumn::new("ReadMaxPos", "Read up to kB", Kilobytes, |_, row| {
             row.read_max_position_bytes.into()
         })
         .worst()
         .shown_if(details),
-        Sum::new("ReadDuration", "Read s", Seconds(5), |_, row| {
+        FileColumn::new("ReadDuration", "Read s", Seconds(5), |_, row| {
             row.read_ns.into()
         })
         .cost(),
-        Sum::new("ReadThroughput", "Read MB/s", Throughput, |_, row| {
+        FileColumn::new("ReadThroughput", "Read MB/s", Throughput, |_, row| {
             Value::Rate(row.read_bytes, row.read_ns)
         })
         .shown_if(details),
-        Sum::new("ReadCount", "Reads", Whole, |_, row| row.reads.into()).cost(),
-        Sum::new("WriteSize", "Write kB", Kilobytes, |_, row| {
+        FileColumn::new("ReadCount", "Reads", Whole, |_, row| row.reads.into()).cost(),
+        FileColumn::new("WriteSize", "Write kB", Kilobytes, |_, row| {
             row.write_bytes.into()
         })
         .cost(),
-        Sum::new("WriteMaxPos", "Write up to kB", Kilobytes, |_, row| {
+        FileColumn::new("WriteMaxPos", "Write up to kB", Kilobytes, |_, row| {
             row.write_max_position_bytes.into()
         })
         .worst()
         .shown_if(details),
-        Sum::new("WriteDuration", "Write s", Seconds(5), |_, row| {
+        FileColumn::new("WriteDuration", "Write s", Seconds(5), |_, row| {
             row.write_ns.into()
         })
         .cost(),
-        Sum::new("WriteThroughput", "Write MB/s", Throughput, |_, row| {
+        FileColumn::new("WriteThroughput", "Write MB/s", Throughput, |_, row| {
             Value::Rate(row.write_bytes, row.write_ns)
         })
         .shown_if(details),
-        Sum::new("WriteCount", "Writes", Whole, |_, row| row.writes.into()).cost(),
-        Sum::new("OpenCloseDuration", "Open+close s", Seconds(5), |_, row| {
+        FileColumn::new("WriteCount", "Writes", Whole, |_, row| row.writes.into()).cost(),
+        FileColumn::new("OpenCloseDuration", "Open+close s", Seconds(5), |_, row| {
             row.open_ns.saturating_add(row.close_ns).into()
         })
         .cost(),
-        Sum::new("OpenCount", "Opens", Whole, |_, row| row.opens.into()).cost(),
-        Sum::new("CloseCount", "Closes", Whole, |_, row| row.closes.into()).cost(),
-        Sum::new("SetInfoCount", "Set", Whole, |_, row| row.set_infos.into())
+        FileColumn::new("OpenCount", "Opens", Whole, |_, row| row.opens.into()).cost(),
+        FileColumn::new("CloseCount", "Closes", Whole, |_, row| row.closes.into()).cost(),
+        FileColumn::new("SetInfoCount", "Set", Whole, |_, row| row.set_infos.into())
             .cost()
             .shown_if(details),
-        Sum::new("SetSecurityCount", "Security", Whole, |_, row| {
+        FileColumn::new("SetSecurityCount", "Security", Whole, |_, row| {
             row.set_securities.into()
         })
         .cost()
         .shown_if(details),
-        Sum::new("DeleteCount", "Deletes", Whole, |_, row| row.deletes.into())
+        FileColumn::new("DeleteCount", "Deletes", Whole, |_, row| row.deletes.into())
             .cost()
             .shown_if(details),
-        Sum::new("RenameCount", "Renames", Whole, |_, row| row.renames.into())
+        FileColumn::new("RenameCount", "Renames", Whole, |_, row| row.renames.into())
             .cost()
             .shown_if(details),
-        Sum::new("OtherCount", "Other", Whole, |_, row| row.others.into())
+        FileColumn::new("OtherCount", "Other", Whole, |_, row| row.others.into())
             .cost()
             .shown_if(details),
-        Sum::new("OtherDuration", "Other s", Seconds(5), |_, row| {
+        FileColumn::new("OtherDuration", "Other s", Seconds(5), |_, row| {
             row.other_ns.into()
         })
         .cost()
         .shown_if(details),
-        Sum::new("Failures", "Failures", Whole, |_, row| row.failures.into())
+        FileColumn::new("Failures", "Failures", Whole, |_, row| row.failures.into())
             .cost()
             .shown_if(details),
-        Sum::new("Status", "Status", Word, |_, row| {
+        FileColumn::new("Status", "Status", Word, |_, row| {
             names(&row.failure_statuses).into()
         })
         .shown_if(details),
-        Sum::new("TotalDuration", "Total s", Seconds(5), |_, row| {
+        FileColumn::new("TotalDuration", "Total s", Seconds(5), |_, row| {
             row.total_ns.into()
         })
         .cost()
         .shown_if(|asked| asked.sort == FileSort::TotalTime),
-        Sum::new("TotalCount", "Count", Whole, |_, row| {
+        FileColumn::new("TotalCount", "Count", Whole, |_, row| {
             row.total_count.into()
         })
         .cost()
         .shown_if(|asked| asked.sort == FileSort::Count),
-        Sum::new("Process", "Process", Process, |_, row| row.into())
+        FileColumn::new("Process", "Process", Process, |_, row| row.into())
             .shown_when_merged(|asked| asked.per_process),
-        Sum::new("FileDir", "File", Word, |asked, row| {
+        FileColumn::new("FileDir", "File", Word, |asked, row| {
             path(asked, row).into()
         })
         .titled(|asked| {

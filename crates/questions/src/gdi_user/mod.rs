@@ -123,27 +123,27 @@ declare! {
     }
 }
 
-type Sum = Column<GdiUserRequest, GdiUserRow>;
+type GdiUserColumn = Column<GdiUserRequest, GdiUserRow>;
 
 const SUMS: View<GdiUserRequest, GdiUserRow> = View::new(
     &[
-        Sum::new("Outstanding", "Outstanding", Whole, |_, row| row.outstanding.into()).cost(),
-        Sum::new("Created", "Created", Whole, |_, row| row.created.into()).sum(),
-        Sum::new("Destroyed", "Destroyed", Whole, |_, row| row.destroyed.into()).sum(),
-        Sum::new("DestroyedPreexisting", "Destroyed, there before", Whole, |_, row| {
+        GdiUserColumn::new("Outstanding", "Outstanding", Whole, |_, row| row.outstanding.into()).cost(),
+        GdiUserColumn::new("Created", "Created", Whole, |_, row| row.created.into()).sum(),
+        GdiUserColumn::new("Destroyed", "Destroyed", Whole, |_, row| row.destroyed.into()).sum(),
+        GdiUserColumn::new("DestroyedPreexisting", "Destroyed, there before", Whole, |_, row| {
             row.destroyed_preexisting.into()
         })
         .sum(),
-        Sum::new("MeanLifetime", "Mean lifetime s", Seconds(6), |_, row| {
+        GdiUserColumn::new("MeanLifetime", "Mean lifetime s", Seconds(6), |_, row| {
             row.lifetime_ns.checked_div(row.destroyed).into()
         }),
-        Sum::new("MaxLifetime", "Max s", Seconds(6), |_, row| row.max_lifetime_ns.into()).hidden(),
-        Sum::new("Class", "Class", Word, |_, row| row.class.clone().into()).shown_if(is_by_type),
-        Sum::new("Type", "Type", Word, |_, row| row.type_name.clone().into()).shown_if(is_by_type),
-        Sum::new("StackId", "Stack", Word, |_, row| row.stack_id.into())
+        GdiUserColumn::new("MaxLifetime", "Max s", Seconds(6), |_, row| row.max_lifetime_ns.into()).hidden(),
+        GdiUserColumn::new("Class", "Class", Word, |_, row| row.class.clone().into()).shown_if(is_by_type),
+        GdiUserColumn::new("Type", "Type", Word, |_, row| row.type_name.clone().into()).shown_if(is_by_type),
+        GdiUserColumn::new("StackId", "Stack", Word, |_, row| row.stack_id.into())
             .or("(none)")
             .shown_if(|asked| asked.by == GdiUserBy::Stack),
-        Sum::new("Process", "Process", ProcessLine, |_, row| {
+        GdiUserColumn::new("Process", "Process", ProcessLine, |_, row| {
             row.process_key.map(|_| Value::from(row)).into()
         })
         .or("(none)")
@@ -163,34 +163,34 @@ fn is_by_type(asked: &GdiUserRequest) -> bool {
     asked.by != GdiUserBy::Process
 }
 
-type Single = Column<GdiUserRequest, GdiUserObjectRow>;
+type GdiUserObjectColumn = Column<GdiUserRequest, GdiUserObjectRow>;
 
 const OBJECTS: View<GdiUserRequest, GdiUserObjectRow> = View::new(
     &[
-        Single::new("Created", "Created", Moment, |_, row| row.create_ns.into()),
-        Single::new("Destroyed", "Destroyed", Moment, |_, row| {
+        GdiUserObjectColumn::new("Created", "Created", Moment, |_, row| row.create_ns.into()),
+        GdiUserObjectColumn::new("Destroyed", "Destroyed", Moment, |_, row| {
             row.destroy_ns.into()
         }),
-        Single::new("Lifetime", "Lifetime s", Seconds(6), |_, row| {
+        GdiUserObjectColumn::new("Lifetime", "Lifetime s", Seconds(6), |_, row| {
             row.lifetime_ns.into()
         }),
-        Single::new("Outcome", "Outcome", Word, |_, row| {
+        GdiUserObjectColumn::new("Outcome", "Outcome", Word, |_, row| {
             row.outcome.clone().into()
         }),
-        Single::new("Class", "Class", Word, |_, row| row.class.clone().into()),
-        Single::new("Type", "Type", Word, |_, row| row.type_name.clone().into()),
-        Single::new("Handle", "Handle", Word, |_, row| row.handle.clone().into()),
-        Single::new("OwnerChanges", "Owner changes", Whole, |_, row| {
+        GdiUserObjectColumn::new("Class", "Class", Word, |_, row| row.class.clone().into()),
+        GdiUserObjectColumn::new("Type", "Type", Word, |_, row| row.type_name.clone().into()),
+        GdiUserObjectColumn::new("Handle", "Handle", Word, |_, row| row.handle.clone().into()),
+        GdiUserObjectColumn::new("OwnerChanges", "Owner changes", Whole, |_, row| {
             row.owner_changes.into()
         })
         .sum()
         .hidden(),
-        Single::new("HandleChanges", "Handle changes", Whole, |_, row| {
+        GdiUserObjectColumn::new("HandleChanges", "Handle changes", Whole, |_, row| {
             row.handle_changes.into()
         })
         .sum()
         .hidden(),
-        Single::new("CreatedBy", "Created by", Word, |_, row| {
+        GdiUserObjectColumn::new("CreatedBy", "Created by", Word, |_, row| {
             by(
                 row.create_process.as_deref(),
                 row.create_pid,
@@ -198,7 +198,7 @@ const OBJECTS: View<GdiUserRequest, GdiUserObjectRow> = View::new(
             )
             .into()
         }),
-        Single::new("DestroyedBy", "Destroyed by", Word, |_, row| {
+        GdiUserObjectColumn::new("DestroyedBy", "Destroyed by", Word, |_, row| {
             by(
                 row.destroy_process.as_deref(),
                 row.destroy_pid,
@@ -207,7 +207,7 @@ const OBJECTS: View<GdiUserRequest, GdiUserObjectRow> = View::new(
             .into()
         })
         .hidden(),
-        Single::new("Process", "Process", Process, |_, row| {
+        GdiUserObjectColumn::new("Process", "Process", Process, |_, row| {
             row.process_key.map(|_| Value::from(row)).into()
         })
         .or("(none)"),

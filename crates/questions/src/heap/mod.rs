@@ -98,44 +98,44 @@ declare! {
     }
 }
 
-type Sum = Column<HeapRequest, HeapRow>;
+type HeapColumn = Column<HeapRequest, HeapRow>;
 
 const SUMS: View<HeapRequest, HeapRow> = View::new(
     &[
-        Sum::new("OutstandingSize", "Not freed", Bytes, |_, row| {
+        HeapColumn::new("OutstandingSize", "Not freed", Bytes, |_, row| {
             row.outstanding_bytes.into()
         })
         .cost(),
-        Sum::new("OutstandingCount", "Count", Whole, |_, row| {
+        HeapColumn::new("OutstandingCount", "Count", Whole, |_, row| {
             row.outstanding_blocks.into()
         })
         .cost(),
-        Sum::new("AllocatedSize", "Allocated", Bytes, |_, row| {
+        HeapColumn::new("AllocatedSize", "Allocated", Bytes, |_, row| {
             row.allocated_bytes.into()
         })
         .cost(),
-        Sum::new("AllocatedCount", "Count", Whole, |_, row| {
+        HeapColumn::new("AllocatedCount", "Count", Whole, |_, row| {
             row.allocations.into()
         })
         .cost(),
-        Sum::new("MaxSize", "Largest", Bytes, |_, row| {
+        HeapColumn::new("MaxSize", "Largest", Bytes, |_, row| {
             row.max_allocated_bytes.into()
         })
         .worst(),
-        Sum::new("ReallocatedCount", "Resized", Whole, |_, row| {
+        HeapColumn::new("ReallocatedCount", "Resized", Whole, |_, row| {
             row.reallocations.into()
         })
         .sum(),
-        Sum::new("FreedCount", "Freed", Whole, |_, row| row.frees.into()).sum(),
-        Sum::new("PeakSize", "Peak", Bytes, |_, row| row.peak_bytes.into())
+        HeapColumn::new("FreedCount", "Freed", Whole, |_, row| row.frees.into()).sum(),
+        HeapColumn::new("PeakSize", "Peak", Bytes, |_, row| row.peak_bytes.into())
             .worst()
             .shown_if(|asked| asked.by != HeapBy::Stack),
-        Sum::new("Heap", "Heap", Word, |_, row| row.heap.clone().into())
+        HeapColumn::new("Heap", "Heap", Word, |_, row| row.heap.clone().into())
             .shown_if(|asked| asked.by == HeapBy::Heap),
-        Sum::new("StackId", "Stack", Word, |_, row| row.stack_id.into())
+        HeapColumn::new("StackId", "Stack", Word, |_, row| row.stack_id.into())
             .or("(none)")
             .shown_if(|asked| asked.by == HeapBy::Stack),
-        Sum::new("Process", "Process", ProcessLine, |_, row| row.into()),
+        HeapColumn::new("Process", "Process", ProcessLine, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )
@@ -145,27 +145,27 @@ const SUMS: View<HeapRequest, HeapRow> = View::new(
 )
 .with_below(|_, row| frames(row.stack.as_deref()));
 
-type Single = Column<HeapRequest, HeapEvent>;
+type HeapEventColumn = Column<HeapRequest, HeapEvent>;
 
 const EVENTS: View<HeapRequest, HeapEvent> = View::new(
     &[
-        Single::time("Time", |_, row| row.ts_ns.into()),
-        Single::new("Kind", "What", Word, |_, row| row.kind.clone().into()),
-        Single::new("Size", "Size", Bytes, |_, row| row.size_bytes.into()).worst(),
-        Single::new("OutstandingSize", "Not freed", Bytes, |_, row| {
+        HeapEventColumn::time("Time", |_, row| row.ts_ns.into()),
+        HeapEventColumn::new("Kind", "What", Word, |_, row| row.kind.clone().into()),
+        HeapEventColumn::new("Size", "Size", Bytes, |_, row| row.size_bytes.into()).worst(),
+        HeapEventColumn::new("OutstandingSize", "Not freed", Bytes, |_, row| {
             row.outstanding_bytes.into()
         })
         .cost(),
-        Single::new("Lifetime", "Lifetime ms", FineMilliseconds, |_, row| {
+        HeapEventColumn::new("Lifetime", "Lifetime ms", FineMilliseconds, |_, row| {
             row.lifetime_ns.into()
         }),
-        Single::new("Held", "Heap holds", Bytes, |_, row| row.held_bytes.into()).worst(),
-        Single::new("Address", "Address", Word, |_, row| {
+        HeapEventColumn::new("Held", "Heap holds", Bytes, |_, row| row.held_bytes.into()).worst(),
+        HeapEventColumn::new("Address", "Address", Word, |_, row| {
             row.address.clone().into()
         }),
-        Single::new("Heap", "Heap", Word, |_, row| row.heap.clone().into()),
-        Single::new("Tid", "Tid", Id, |_, row| row.tid.into()).hidden(),
-        Single::new("Process", "Process", Process, |_, row| row.into()),
+        HeapEventColumn::new("Heap", "Heap", Word, |_, row| row.heap.clone().into()),
+        HeapEventColumn::new("Tid", "Tid", Id, |_, row| row.tid.into()).hidden(),
+        HeapEventColumn::new("Process", "Process", Process, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )

@@ -98,12 +98,12 @@ struct LbrLine {
     row: LbrRow,
 }
 
-type Branches = Column<LbrRequest, LbrLine>;
+type LbrLineColumn = Column<LbrRequest, LbrLine>;
 
 /// Lines of different levels count the same branches, so they have no sum.
-const COLUMNS: &[Branches] = &[
-    Branches::new("Branches", "Branches", Whole, |_, line| line.count.into()),
-    Branches::new("Name", "Process", ProcessLine, LbrRequest::name_of).titled(|asked| {
+const COLUMNS: &[LbrLineColumn] = &[
+    LbrLineColumn::new("Branches", "Branches", Whole, |_, line| line.count.into()),
+    LbrLineColumn::new("Name", "Process", ProcessLine, LbrRequest::name_of).titled(|asked| {
         if asked.asks_methods() {
             "Method"
         } else {

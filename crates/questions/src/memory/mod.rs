@@ -106,34 +106,34 @@ declare! {
     }
 }
 
-type OfProcess = Column<MemoryRequest, MemoryRow>;
+type MemoryColumn = Column<MemoryRequest, MemoryRow>;
 
 const PROCESSES: View<MemoryRequest, MemoryRow> = View::new(
     &[
-        OfProcess::time("Time", |_, row| row.ts_ns.into()),
-        OfProcess::new("Diff", "Diff MiB", Mebibytes, |_, row| row.commit_diff_bytes.into()).cost(),
-        OfProcess::new("Commit", "Commit MiB", Mebibytes, |_, row| row.commit_bytes.into()).cost(),
-        OfProcess::new("WorkingSet", "Working set MiB", Mebibytes, |_, row| row.working_set_bytes.into())
+        MemoryColumn::time("Time", |_, row| row.ts_ns.into()),
+        MemoryColumn::new("Diff", "Diff MiB", Mebibytes, |_, row| row.commit_diff_bytes.into()).cost(),
+        MemoryColumn::new("Commit", "Commit MiB", Mebibytes, |_, row| row.commit_bytes.into()).cost(),
+        MemoryColumn::new("WorkingSet", "Working set MiB", Mebibytes, |_, row| row.working_set_bytes.into())
             .cost(),
-        OfProcess::new("WorkingSetDiff", "Diff MiB", Mebibytes, |_, row| row.working_set_diff_bytes.into())
+        MemoryColumn::new("WorkingSetDiff", "Diff MiB", Mebibytes, |_, row| row.working_set_diff_bytes.into())
             .cost()
             .hidden(),
-        OfProcess::new("WorkingSetPrivate", "Private MiB", Mebibytes, |_, row| {
+        MemoryColumn::new("WorkingSetPrivate", "Private MiB", Mebibytes, |_, row| {
             row.private_working_set_bytes.into()
         })
         .cost()
         .shown_if(|asked| asked.details),
-        OfProcess::new("SharedCommit", "Shared commit MiB", Mebibytes, |_, row| {
+        MemoryColumn::new("SharedCommit", "Shared commit MiB", Mebibytes, |_, row| {
             row.shared_commit_bytes.into()
         })
         .cost(),
-        OfProcess::new("Session", "Session", Whole, |_, row| row.session_id.into())
+        MemoryColumn::new("Session", "Session", Whole, |_, row| row.session_id.into())
             .shown_if(|asked| asked.details),
-        OfProcess::new("Process", "Process", ProcessLine, |_, row| match (row.process_key, row.pid) {
+        MemoryColumn::new("Process", "Process", ProcessLine, |_, row| match (row.process_key, row.pid) {
             (None, Some(pid)) => format!("(part of the system {pid})").into(),
             _ => row.into(),
         }),
-        OfProcess::new("Module", "Path", Word, |_, row| executable(row).into())
+        MemoryColumn::new("Module", "Path", Word, |_, row| executable(row).into())
             .shown_if(|asked| asked.modules.is_some()),
     ],
     |row| row.sort_value,
@@ -159,48 +159,48 @@ fn executable(row: &MemoryRow) -> String {
         .join(", ")
 }
 
-type OfMachine = Column<MemoryRequest, MachineRow>;
+type MachineColumn = Column<MemoryRequest, MachineRow>;
 
 const MACHINE: View<MemoryRequest, MachineRow> = View::new(
     &[
-        OfMachine::time("Time", |_, row| row.ts_ns.into()),
-        OfMachine::new("Committed", "Committed MiB", Mebibytes, |_, row| {
+        MachineColumn::time("Time", |_, row| row.ts_ns.into()),
+        MachineColumn::new("Committed", "Committed MiB", Mebibytes, |_, row| {
             row.commit_bytes.into()
         })
         .cost()
         .or("?"),
-        OfMachine::new("CommitDiff", "Diff MiB", Mebibytes, |_, row| {
+        MachineColumn::new("CommitDiff", "Diff MiB", Mebibytes, |_, row| {
             row.commit_diff_bytes.into()
         })
         .cost()
         .or("?"),
-        OfMachine::new("Active", "In use MiB", Mebibytes, |_, row| {
+        MachineColumn::new("Active", "In use MiB", Mebibytes, |_, row| {
             row.in_use_bytes.into()
         })
         .cost()
         .or("?"),
-        OfMachine::new("ActiveDiff", "Diff MiB", Mebibytes, |_, row| {
+        MachineColumn::new("ActiveDiff", "Diff MiB", Mebibytes, |_, row| {
             row.in_use_diff_bytes.into()
         })
         .cost()
         .or("?"),
-        OfMachine::new("Physical", "All memory MiB", Mebibytes, |_, row| {
+        MachineColumn::new("Physical", "All memory MiB", Mebibytes, |_, row| {
             row.memory_bytes.into()
         })
         .or("?"),
-        OfMachine::new("Standby", "Standby MiB", Mebibytes, |_, row| {
+        MachineColumn::new("Standby", "Standby MiB", Mebibytes, |_, row| {
             row.standby_bytes.into()
         })
         .shown_if(|asked| asked.details),
-        OfMachine::new("Free", "Free MiB", Mebibytes, |_, row| {
+        MachineColumn::new("Free", "Free MiB", Mebibytes, |_, row| {
             row.free_bytes.into()
         })
         .shown_if(|asked| asked.details),
-        OfMachine::new("Modified", "Modified MiB", Mebibytes, |_, row| {
+        MachineColumn::new("Modified", "Modified MiB", Mebibytes, |_, row| {
             row.modified_bytes.into()
         })
         .shown_if(|asked| asked.details),
-        OfMachine::new("Samples", "Samples", Whole, |_, row| row.samples.into())
+        MachineColumn::new("Samples", "Samples", Whole, |_, row| row.samples.into())
             .shown_if(|asked| asked.details),
     ],
     |row| row.ts_ns as f64,

@@ -111,38 +111,38 @@ declare! {
     }
 }
 
-type Sum = Column<MiniFilterRequest, MiniFilterRow>;
+type MiniFilterColumn = Column<MiniFilterRequest, MiniFilterRow>;
 
 const SUMS: View<MiniFilterRequest, MiniFilterRow> = View::new(
     &[
-        Sum::new("Duration", "Sum ms", FineMilliseconds, |_, row| {
+        MiniFilterColumn::new("Duration", "Sum ms", FineMilliseconds, |_, row| {
             row.duration_ns.into()
         })
         .cost(),
-        Sum::new("Mean", "Mean µs", Microseconds, |_, row| {
+        MiniFilterColumn::new("Mean", "Mean µs", Microseconds, |_, row| {
             row.mean_duration_ns.into()
         })
         .worst(),
-        Sum::new("Max", "Max µs", Microseconds, |_, row| {
+        MiniFilterColumn::new("Max", "Max µs", Microseconds, |_, row| {
             row.max_duration_ns.into()
         })
         .worst(),
-        Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
-        Sum::new("Failed", "Failed", Whole, |_, row| row.failures.into()).cost(),
-        Sum::new("Driver", "Driver", Word, |_, row| row.module.clone().into())
+        MiniFilterColumn::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
+        MiniFilterColumn::new("Failed", "Failed", Whole, |_, row| row.failures.into()).cost(),
+        MiniFilterColumn::new("Driver", "Driver", Word, |_, row| row.module.clone().into())
             .or("?")
             .shown_if(|asked| asked.by == MiniFilterBy::Driver),
-        Sum::new("Phase", "Phase", Word, |_, row| row.phase.clone().into())
+        MiniFilterColumn::new("Phase", "Phase", Word, |_, row| row.phase.clone().into())
             .shown_if(|asked| asked.by == MiniFilterBy::Operation),
-        Sum::new("Operation", "Operation", Word, |_, row| {
+        MiniFilterColumn::new("Operation", "Operation", Word, |_, row| {
             row.operation.clone().into()
         })
         .or("?")
         .shown_if(|asked| asked.by == MiniFilterBy::Operation),
-        Sum::new("Path", "File", Word, |_, row| row.path.clone().into())
+        MiniFilterColumn::new("Path", "File", Word, |_, row| row.path.clone().into())
             .or("(unknown)")
             .shown_if(|asked| asked.by == MiniFilterBy::File),
-        Sum::new("Process", "Process", ProcessLine, |_, row| row.into())
+        MiniFilterColumn::new("Process", "Process", ProcessLine, |_, row| row.into())
             .shown_if(MiniFilterRequest::is_by_process),
     ],
     |row| row.sort_value,
@@ -152,33 +152,34 @@ const SUMS: View<MiniFilterRequest, MiniFilterRow> = View::new(
     |_, _| true,
 );
 
-type Single = Column<MiniFilterRequest, MiniFilterCall>;
+type MiniFilterCallColumn = Column<MiniFilterRequest, MiniFilterCall>;
 
 const CALLS: View<MiniFilterRequest, MiniFilterCall> = View::new(
     &[
-        Single::time("Time", |_, row| row.start_ns.or(row.end_ns).into()),
-        Single::new("Duration", "µs", Microseconds, |_, row| {
+        MiniFilterCallColumn::time("Time", |_, row| row.start_ns.or(row.end_ns).into()),
+        MiniFilterCallColumn::new("Duration", "µs", Microseconds, |_, row| {
             row.duration_ns.into()
         })
         .cost()
         .or("open"),
-        Single::new("Phase", "Phase", Word, |_, row| row.phase.clone().into()),
-        Single::new("Operation", "Operation", Word, |_, row| {
+        MiniFilterCallColumn::new("Phase", "Phase", Word, |_, row| row.phase.clone().into()),
+        MiniFilterCallColumn::new("Operation", "Operation", Word, |_, row| {
             row.operation.clone().into()
         })
         .or("?"),
-        Single::new("Driver", "Driver", Word, |_, row| row.module.clone().into()).or("?"),
-        Single::new("Routine", "Routine", Word, |_, row| {
+        MiniFilterCallColumn::new("Driver", "Driver", Word, |_, row| row.module.clone().into())
+            .or("?"),
+        MiniFilterCallColumn::new("Routine", "Routine", Word, |_, row| {
             row.routine.clone().into()
         })
         .hidden(),
-        Single::new("Status", "Failed with", Word, |_, row| {
+        MiniFilterCallColumn::new("Status", "Failed with", Word, |_, row| {
             row.status_name.clone().into()
         })
         .shown_if_known(|_| true),
-        Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
-        Single::new("Process", "Process", Process, |_, row| row.into()),
-        Single::new("Path", "File", Word, |_, row| row.path.clone().into()),
+        MiniFilterCallColumn::new("Tid", "Tid", Id, |_, row| row.tid.into()),
+        MiniFilterCallColumn::new("Process", "Process", Process, |_, row| row.into()),
+        MiniFilterCallColumn::new("Path", "File", Word, |_, row| row.path.clone().into()),
     ],
     |row| row.sort_value,
 )

@@ -4,25 +4,25 @@ use super::{HandleTypeRow, ObjectEvent, ObjectEvents, ObjectRequest, ObjectRow, 
 use etwkit_question::Format::{Id, Moment, Process, ProcessLine, Seconds, Whole, Word};
 use etwkit_question::{Column, Line, Ranked, View, frames};
 
-type Event = Column<ObjectRequest, ObjectEvent>;
+type ObjectEventColumn = Column<ObjectRequest, ObjectEvent>;
 
 /// Events, below the line of each object.
 pub(super) const OBJECTS: View<ObjectRequest, ObjectEvent> = View::new(
     &[
-        Event::new("Time", "Time", Moment, |_, event| event.ts_ns.into()),
-        Event::new("Event", "Event", Word, |_, event| {
+        ObjectEventColumn::new("Time", "Time", Moment, |_, event| event.ts_ns.into()),
+        ObjectEventColumn::new("Event", "Event", Word, |_, event| {
             event.event.clone().into()
         })
         .or("(open before)"),
-        Event::new("Handle", "Handle", Word, |_, event| {
+        ObjectEventColumn::new("Handle", "Handle", Word, |_, event| {
             event.handle.clone().into()
         }),
-        Event::new("Process", "Process", Word, |_, event| {
+        ObjectEventColumn::new("Process", "Process", Word, |_, event| {
             name(event.event_process.as_deref(), event.event_pid).into()
         }),
-        Event::new("Tid", "Tid", Id, |_, event| event.event_tid.into()),
-        Event::new("Details", "", Word, |_, event| details(event).into()),
-        Event::new("Object", "Object", Word, |_, event| {
+        ObjectEventColumn::new("Tid", "Tid", Id, |_, event| event.event_tid.into()),
+        ObjectEventColumn::new("Details", "", Word, |_, event| details(event).into()),
+        ObjectEventColumn::new("Object", "Object", Word, |_, event| {
             object_name(&event.object).into()
         })
         .shown_when_merged(|_| true),
@@ -41,26 +41,26 @@ pub(super) const OBJECTS: View<ObjectRequest, ObjectEvent> = View::new(
 .listing("  ", |event| event.event.is_some())
 .with_below(|_, event| frames(event.stack.as_deref()));
 
-type OfType = Column<ObjectRequest, HandleTypeRow>;
+type HandleTypeColumn = Column<ObjectRequest, HandleTypeRow>;
 
 /// Handles by type.
 pub(super) const TYPES: View<ObjectRequest, HandleTypeRow> = View::new(
     &[
-        OfType::new("Leaked", "Leaked", Whole, |_, row| row.leaked.into()).cost(),
-        OfType::new("Preexisting", "Open before", Whole, |_, row| row.preexisting.into()).sum(),
-        OfType::new("Created", "Created", Whole, |_, row| row.created.into()).sum(),
-        OfType::new("Duplicated", "Duplicated", Whole, |_, row| row.duplicated_in.into()).sum(),
-        OfType::new("Closed", "Closed", Whole, |_, row| row.closed.into()).sum(),
-        OfType::new("ClosedPreexisting", "Closed, open before", Whole, |_, row| {
+        HandleTypeColumn::new("Leaked", "Leaked", Whole, |_, row| row.leaked.into()).cost(),
+        HandleTypeColumn::new("Preexisting", "Open before", Whole, |_, row| row.preexisting.into()).sum(),
+        HandleTypeColumn::new("Created", "Created", Whole, |_, row| row.created.into()).sum(),
+        HandleTypeColumn::new("Duplicated", "Duplicated", Whole, |_, row| row.duplicated_in.into()).sum(),
+        HandleTypeColumn::new("Closed", "Closed", Whole, |_, row| row.closed.into()).sum(),
+        HandleTypeColumn::new("ClosedPreexisting", "Closed, open before", Whole, |_, row| {
             row.closed_preexisting.into()
         })
         .sum(),
-        OfType::new("MeanLifetime", "Mean lifetime s", Seconds(6), |_, row| {
+        HandleTypeColumn::new("MeanLifetime", "Mean lifetime s", Seconds(6), |_, row| {
             row.lifetime_ns.checked_div(row.closed).into()
         }),
-        OfType::new("MaxLifetime", "Max s", Seconds(6), |_, row| row.max_lifetime_ns.into()),
-        OfType::new("Type", "Type", Word, |_, row| row.type_name.clone().into()).or("?"),
-        OfType::new("Process", "Process", ProcessLine, |_, row| row.into())
+        HandleTypeColumn::new("MaxLifetime", "Max s", Seconds(6), |_, row| row.max_lifetime_ns.into()),
+        HandleTypeColumn::new("Type", "Type", Word, |_, row| row.type_name.clone().into()).or("?"),
+        HandleTypeColumn::new("Process", "Process", ProcessLine, |_, row| row.into())
             .shown_if(|asked| asked.types() == Some(true)),
     ],
     |row| row.sort_value,

@@ -27,7 +27,7 @@ pub(super) fn tables(asked: &OverviewRequest, overview: Overview, next: Vec<Next
         notes,
         dumps: _,
     } = overview;
-    let of = Of {
+    let of = RecordedEvents {
         has_samples: recording.has_samples,
         has_switches: recording.has_switches,
     };
@@ -180,20 +180,20 @@ fn recorded(r: &Recording) -> Line {
 
 /// Properties of the recording that decide which columns are shown.
 #[derive(Clone)]
-struct Of {
+struct RecordedEvents {
     has_samples: bool,
     has_switches: bool,
 }
 
-type Process = Column<Of, ProcessShare>;
+type ProcessShareColumn = Column<RecordedEvents, ProcessShare>;
 
-const PROCESSES: View<Of, ProcessShare> = View::new(
+const PROCESSES: View<RecordedEvents, ProcessShare> = View::new(
     &[
-        Process::new("Process", "process", Word, |_, row| {
+        ProcessShareColumn::new("Process", "process", Word, |_, row| {
             named(row.process.as_deref(), row.pid).into()
         }),
         // Without samples it is time on processors, which is a different quantity than sampled CPU.
-        Process::new("Cpu", "", Milliseconds, |_, row| row.cpu_ns.into())
+        ProcessShareColumn::new("Cpu", "", Milliseconds, |_, row| row.cpu_ns.into())
             .titled(|of| {
                 if of.has_samples {
                     "CPU ms"
@@ -203,24 +203,24 @@ const PROCESSES: View<Of, ProcessShare> = View::new(
                 .to_owned()
             })
             .cost(),
-        Process::new("Percent", "% of machine", Fixed(1), |_, row| {
+        ProcessShareColumn::new("Percent", "% of machine", Fixed(1), |_, row| {
             row.machine_percent.into()
         })
         .or("?"),
-        Process::new("Wait", "wait ms", Milliseconds, |_, row| row.wait_ns.into())
+        ProcessShareColumn::new("Wait", "wait ms", Milliseconds, |_, row| row.wait_ns.into())
             .shown_if(|of| of.has_switches),
-        Process::new("Ready", "ready ms", Milliseconds, |_, row| {
+        ProcessShareColumn::new("Ready", "ready ms", Milliseconds, |_, row| {
             row.ready_ns.into()
         })
         .shown_if(|of| of.has_switches),
-        Process::new("Switches", "switches", Whole, |_, row| row.switches.into())
+        ProcessShareColumn::new("Switches", "switches", Whole, |_, row| row.switches.into())
             .sum()
             .shown_if(|of| of.has_switches),
     ],
     |row| row.cpu_ns as f64,
 );
 
-impl Of {
+impl RecordedEvents {
     fn processes(&self, rows: Vec<ProcessShare>, (cpu_ns, percent): (i64, Option<f64>)) -> Named {
         let (what, source) = if self.has_samples {
             ("CPU", "CPU samples")
@@ -253,45 +253,45 @@ fn named(name: Option<&str>, pid: Option<i64>) -> String {
     pid.map_or_else(|| name.to_owned(), |pid| format!("{name} ({pid})"))
 }
 
-type Module = Column<Of, ModuleShare>;
+type ModuleShareColumn = Column<RecordedEvents, ModuleShare>;
 
-const MODULES: View<Of, ModuleShare> = View::new(
+const MODULES: View<RecordedEvents, ModuleShare> = View::new(
     &[
-        Module::new("Module", "module", Word, |_, row| {
+        ModuleShareColumn::new("Module", "module", Word, |_, row| {
             match row.module.as_deref() {
                 Some(name) => name.into(),
                 None if row.kind == "dotnet" => ".NET methods compiled at run time".into(),
                 None => "code in no module".into(),
             }
         }),
-        Module::new("Exclusive", "own CPU ms", Milliseconds, |_, row| {
+        ModuleShareColumn::new("Exclusive", "own CPU ms", Milliseconds, |_, row| {
             row.exclusive_ns.into()
         })
         .cost(),
-        Module::new("Path", "path", Word, |_, row| {
+        ModuleShareColumn::new("Path", "path", Word, |_, row| {
             row.module_path.clone().into()
         }),
     ],
     |row| row.exclusive_ns as f64,
 );
 
-type Method = Column<Of, MethodShare>;
+type MethodShareColumn = Column<RecordedEvents, MethodShare>;
 
-const METHODS: View<Of, MethodShare> = View::new(
+const METHODS: View<RecordedEvents, MethodShare> = View::new(
     &[
-        Method::new("Method", "method", Word, |_, row| row.qualified().into()),
-        Method::new("Process", "process", Word, |_, row| {
+        MethodShareColumn::new("Method", "method", Word, |_, row| row.qualified().into()),
+        MethodShareColumn::new("Process", "process", Word, |_, row| {
             named(row.process.as_deref(), row.pid).into()
         }),
-        Method::new("Exclusive", "own CPU ms", Milliseconds, |_, row| {
+        MethodShareColumn::new("Exclusive", "own CPU ms", Milliseconds, |_, row| {
             row.exclusive_ns.into()
         })
         .cost(),
-        Method::new("Cpu", "CPU with callees ms", Milliseconds, |_, row| {
+        MethodShareColumn::new("Cpu", "CPU with callees ms", Milliseconds, |_, row| {
             row.cpu_ns.into()
         })
         .worst(),
-        Method::new("Wait", "wait ms", Milliseconds, |_, row| row.wait_ns.into())
+        MethodShareColumn::new("Wait", "wait ms", Milliseconds, |_, row| row.wait_ns.into())
             .shown_if(|of| of.has_switches),
     ],
     |row| row.exclusive_ns as f64,
@@ -310,23 +310,23 @@ impl MethodShare {
     }
 }
 
-type File = Column<OverviewRequest, FileShare>;
+type FileShareColumn = Column<OverviewRequest, FileShare>;
 
 const FILES: View<OverviewRequest, FileShare> = View::new(
     &[
-        File::new("Path", "file", Word, |_, row| row.path.clone().into())
+        FileShareColumn::new("Path", "file", Word, |_, row| row.path.clone().into())
             .or("flushes, and files without a name"),
-        File::new("Service", "disk ms", Milliseconds, |_, row| {
+        FileShareColumn::new("Service", "disk ms", Milliseconds, |_, row| {
             row.service_ns.into()
         })
         .cost(),
-        File::new("Operations", "operations", Whole, |_, row| {
+        FileShareColumn::new("Operations", "operations", Whole, |_, row| {
             row.operations.into()
         })
         .sum()
         .or("?"),
-        File::new("Read", "read MB", Megabytes, |_, row| row.read_bytes.into()).sum(),
-        File::new("Written", "written MB", Megabytes, |_, row| {
+        FileShareColumn::new("Read", "read MB", Megabytes, |_, row| row.read_bytes.into()).sum(),
+        FileShareColumn::new("Written", "written MB", Megabytes, |_, row| {
             row.write_bytes.into()
         })
         .sum(),
@@ -334,13 +334,13 @@ const FILES: View<OverviewRequest, FileShare> = View::new(
     |row| row.service_ns as f64,
 );
 
-type Count = Column<OverviewRequest, Content>;
+type ContentColumn = Column<OverviewRequest, Content>;
 
 const COUNTS: View<OverviewRequest, Content> = View::new(
     &[
-        Count::new("What", "what", Word, |_, row| row.what.clone().into()),
-        Count::new("Count", "how many", Whole, |_, row| row.count.into()).sum(),
-        Count::new("OfThese", "of these", Word, |_, row| {
+        ContentColumn::new("What", "what", Word, |_, row| row.what.clone().into()),
+        ContentColumn::new("Count", "how many", Whole, |_, row| row.count.into()).sum(),
+        ContentColumn::new("OfThese", "of these", Word, |_, row| {
             let more = || {
                 Line::default()
                     .whole(row.more)
@@ -353,25 +353,25 @@ const COUNTS: View<OverviewRequest, Content> = View::new(
 )
 .ranking(|_| Ranked::No);
 
-type Provider = Column<OverviewRequest, ProviderEvents>;
+type ProviderEventsColumn = Column<OverviewRequest, ProviderEvents>;
 
 const PROVIDERS: View<OverviewRequest, ProviderEvents> = View::new(
     &[
-        Provider::new("Events", "events", Whole, |_, row| row.events.into()).sum(),
-        Provider::new("Provider", "provider", Word, |_, row| {
+        ProviderEventsColumn::new("Events", "events", Whole, |_, row| row.events.into()).sum(),
+        ProviderEventsColumn::new("Provider", "provider", Word, |_, row| {
             row.provider.clone().into()
         }),
     ],
     |row| row.events as f64,
 );
 
-type Topic = Column<OverviewRequest, TopicEvents>;
+type TopicEventsColumn = Column<OverviewRequest, TopicEvents>;
 
 /// The list of topics; below other tables it is one line.
 const TOPICS: View<OverviewRequest, TopicEvents> = View::new(
     &[
-        Topic::new("Topic", "Topic", Word, |_, row| row.topic.clone().into()),
-        Topic::new("Events", "Events", Whole, |_, row| row.events.into()).sum(),
+        TopicEventsColumn::new("Topic", "Topic", Word, |_, row| row.topic.clone().into()),
+        TopicEventsColumn::new("Events", "Events", Whole, |_, row| row.events.into()).sum(),
     ],
     |_| 0.0,
 )
@@ -415,19 +415,19 @@ fn what_there_is(asked: &OverviewRequest, contents: Contents) -> Vec<Named> {
     all
 }
 
-type Health = Column<OverviewRequest, Note>;
+type NoteColumn = Column<OverviewRequest, Note>;
 
 /// The list of notes; in an overview they are sentences.
 const NOTES: View<OverviewRequest, Note> = View::new(
     &[
-        Health::new("Severity", "Severity", Word, |_, row| {
+        NoteColumn::new("Severity", "Severity", Word, |_, row| {
             row.severity.clone().into()
         }),
-        Health::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
-        Health::new("Position", "First in", Word, |_, row| {
+        NoteColumn::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
+        NoteColumn::new("Position", "First in", Word, |_, row| {
             row.position.clone().into()
         }),
-        Health::new("Message", "Message", Word, |_, row| {
+        NoteColumn::new("Message", "Message", Word, |_, row| {
             row.message.clone().into()
         }),
     ],
@@ -451,14 +451,14 @@ fn health(asked: &OverviewRequest, notes: Vec<Note>) -> Answer {
     answer.or_line(Line::new("  nothing was lost, nothing is damaged"))
 }
 
-type Question = Column<OverviewRequest, Next>;
+type NextQuestionColumn = Column<OverviewRequest, Next>;
 
 const NEXT: View<OverviewRequest, Next> = View::new(
     &[
-        Question::new("Command", "Command", Word, |_, row| {
+        NextQuestionColumn::new("Command", "Command", Word, |_, row| {
             row.command.clone().into()
         }),
-        Question::new("Why", "Why", Word, |_, row| row.why.clone().into()),
+        NextQuestionColumn::new("Why", "Why", Word, |_, row| row.why.clone().into()),
     ],
     |_| 0.0,
 )

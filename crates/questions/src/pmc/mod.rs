@@ -100,31 +100,31 @@ pub fn counter_names(column: &str) -> &'static [&'static str] {
         .map_or(&[], |(_, names)| names)
 }
 
-type Sum = Column<PmcRequest, PmcRow>;
+type PmcColumn = Column<PmcRequest, PmcRow>;
 
 /// Only recorded counters have a column.
 const COUNTERS: View<PmcRequest, PmcRow> = View::new(
     &[
-        Sum::new("Instructions", "Instructions", Whole, |_, row| {
+        PmcColumn::new("Instructions", "Instructions", Whole, |_, row| {
             row.instructions.into()
         })
         .sum()
         .shown_if_known(has_counters),
-        Sum::new("Cycles", "Cycles", Whole, |_, row| row.cycles.into())
+        PmcColumn::new("Cycles", "Cycles", Whole, |_, row| row.cycles.into())
             .cost()
             .shown_if_known(has_counters),
-        Sum::new("CPI", "CPI", Fixed(2), |_, row| row.cpi.into())
+        PmcColumn::new("CPI", "CPI", Fixed(2), |_, row| row.cpi.into())
             .worst()
             .shown_if_known(|_| true),
-        Sum::new("Branches", "Branches", Whole, |_, row| row.branches.into())
+        PmcColumn::new("Branches", "Branches", Whole, |_, row| row.branches.into())
             .sum()
             .shown_if_known(has_counters),
-        Sum::new("BranchMispredicts", "BranchMispredicts", Whole, |_, row| {
+        PmcColumn::new("BranchMispredicts", "BranchMispredicts", Whole, |_, row| {
             row.branch_mispredictions.into()
         })
         .cost()
         .shown_if_known(has_counters),
-        Sum::new(
+        PmcColumn::new(
             "BrMispredictPercent",
             "BrMispredict %",
             Fixed(2),
@@ -132,43 +132,44 @@ const COUNTERS: View<PmcRequest, PmcRow> = View::new(
         )
         .worst()
         .shown_if_known(|_| true),
-        Sum::new("CacheMisses", "CacheMisses", Whole, |_, row| {
+        PmcColumn::new("CacheMisses", "CacheMisses", Whole, |_, row| {
             row.cache_misses.into()
         })
         .cost()
         .shown_if_known(has_counters),
-        Sum::new("LLCReferences", "LLCReferences", Whole, |_, row| {
+        PmcColumn::new("LLCReferences", "LLCReferences", Whole, |_, row| {
             row.llc_references.into()
         })
         .sum()
         .shown_if_known(has_counters),
-        Sum::new("CacheMissPercent", "CacheMiss %", Fixed(2), |_, row| {
+        PmcColumn::new("CacheMissPercent", "CacheMiss %", Fixed(2), |_, row| {
             row.cache_miss_percent.into()
         })
         .worst()
         .shown_if_known(|_| true),
-        Sum::new("Time", "Time ms", Milliseconds, |_, row| row.run_ns.into())
+        PmcColumn::new("Time", "Time ms", Milliseconds, |_, row| row.run_ns.into())
             .cost()
             .shown_if_known(|_| true),
-        Sum::new("Rate", "Instr/µs", Fixed(0), |_, row| {
+        PmcColumn::new("Rate", "Instr/µs", Fixed(0), |_, row| {
             row.instructions_per_s.map(|rate| rate / 1e6).into()
         })
         .shown_if_known(|_| true),
-        Sum::new("Speed", "Cycles/µs", Fixed(0), |_, row| {
+        PmcColumn::new("Speed", "Cycles/µs", Fixed(0), |_, row| {
             row.cycles_per_s.map(|rate| rate / 1e6).into()
         })
         .shown_if_known(|_| true),
-        Sum::new("Count", "Count", Whole, |_, row| row.count.into())
+        PmcColumn::new("Count", "Count", Whole, |_, row| row.count.into())
             .sum()
             .hidden(),
-        Sum::new("Others", "Other counters", Word, |_, row| {
+        PmcColumn::new("Others", "Other counters", Word, |_, row| {
             row.other_counters.clone().into()
         })
         .shown_if_known(has_counters),
-        Sum::new("Tid", "Tid", Id, |_, row| row.tid.into()).shown_if(|asked| asked.per_thread),
-        Sum::new("Method", "Method", Word, |_, row| row.name.clone().into())
+        PmcColumn::new("Tid", "Tid", Id, |_, row| row.tid.into())
+            .shown_if(|asked| asked.per_thread),
+        PmcColumn::new("Method", "Method", Word, |_, row| row.name.clone().into())
             .shown_if(|asked| asked.methods.is_some()),
-        Sum::new("Process", "Process", ProcessLine, |_, row| row.into())
+        PmcColumn::new("Process", "Process", ProcessLine, |_, row| row.into())
             .shown_if(|asked| asked.methods.is_none()),
     ],
     |row| row.sort_value,

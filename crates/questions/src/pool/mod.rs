@@ -101,43 +101,43 @@ declare! {
     }
 }
 
-type Sum = Column<PoolRequest, PoolRow>;
+type PoolColumn = Column<PoolRequest, PoolRow>;
 
 const SUMS: View<PoolRequest, PoolRow> = View::new(
     &[
-        Sum::new("OutstandingSize", "Not freed", Bytes, |_, row| {
+        PoolColumn::new("OutstandingSize", "Not freed", Bytes, |_, row| {
             row.outstanding_bytes.into()
         })
         .cost(),
-        Sum::new("OutstandingCount", "Count", Whole, |_, row| {
+        PoolColumn::new("OutstandingCount", "Count", Whole, |_, row| {
             row.outstanding_blocks.into()
         })
         .cost(),
-        Sum::new("AllocatedSize", "Allocated", Bytes, |_, row| {
+        PoolColumn::new("AllocatedSize", "Allocated", Bytes, |_, row| {
             row.allocated_bytes.into()
         })
         .cost(),
-        Sum::new("AllocatedCount", "Count", Whole, |_, row| {
+        PoolColumn::new("AllocatedCount", "Count", Whole, |_, row| {
             row.allocations.into()
         })
         .cost(),
-        Sum::new("MaxSize", "Largest", Bytes, |_, row| {
+        PoolColumn::new("MaxSize", "Largest", Bytes, |_, row| {
             row.max_allocated_bytes.into()
         })
         .worst(),
-        Sum::new("FreedSize", "Freed", Bytes, |_, row| row.freed_bytes.into()).sum(),
-        Sum::new("FreedCount", "Count", Whole, |_, row| row.frees.into()).sum(),
-        Sum::new("EarlierCount", "Of before", Whole, |_, row| {
+        PoolColumn::new("FreedSize", "Freed", Bytes, |_, row| row.freed_bytes.into()).sum(),
+        PoolColumn::new("FreedCount", "Count", Whole, |_, row| row.frees.into()).sum(),
+        PoolColumn::new("EarlierCount", "Of before", Whole, |_, row| {
             row.frees_of_earlier.into()
         })
         .sum()
         .hidden(),
-        Sum::new("Type", "Type", Whole, |_, row| row.pool_type.into()).shown_if(is_by_tag),
-        Sum::new("Paging", "Paging", Word, |_, row| row.paging.clone().into()).shown_if(is_by_tag),
-        Sum::new("Tag", "Tag", Word, |_, row| row.tag.clone().into()).shown_if(is_by_tag),
-        Sum::new("Process", "Process", ProcessLine, |_, row| row.into())
+        PoolColumn::new("Type", "Type", Whole, |_, row| row.pool_type.into()).shown_if(is_by_tag),
+        PoolColumn::new("Paging", "Paging", Word, |_, row| row.paging.clone().into()).shown_if(is_by_tag),
+        PoolColumn::new("Tag", "Tag", Word, |_, row| row.tag.clone().into()).shown_if(is_by_tag),
+        PoolColumn::new("Process", "Process", ProcessLine, |_, row| row.into())
             .shown_if(|asked| asked.by == PoolBy::Process),
-        Sum::new("StackId", "Stack", Word, |_, row| row.stack_id.into())
+        PoolColumn::new("StackId", "Stack", Word, |_, row| row.stack_id.into())
             .or("(none)")
             .shown_if(|asked| asked.by == PoolBy::Stack),
     ],
@@ -153,26 +153,26 @@ pub(super) fn is_by_tag(asked: &PoolRequest) -> bool {
     asked.by == PoolBy::Tag
 }
 
-type Single = Column<PoolRequest, PoolBlock>;
+type PoolBlockColumn = Column<PoolRequest, PoolBlock>;
 
 const BLOCKS: View<PoolRequest, PoolBlock> = View::new(
     &[
-        Single::time("Time", |_, row| row.alloc_ns.into()),
-        Single::new("Free", "Freed", Moment, |_, row| row.free_ns.into()),
-        Single::new("Lifetime", "Lifetime ms", FineMilliseconds, |_, row| {
+        PoolBlockColumn::time("Time", |_, row| row.alloc_ns.into()),
+        PoolBlockColumn::new("Free", "Freed", Moment, |_, row| row.free_ns.into()),
+        PoolBlockColumn::new("Lifetime", "Lifetime ms", FineMilliseconds, |_, row| {
             row.lifetime_ns.into()
         }),
-        Single::new("Size", "Size", Bytes, |_, row| row.size_bytes.into()).cost(),
-        Single::new("Outcome", "Outcome", Word, |_, row| {
+        PoolBlockColumn::new("Size", "Size", Bytes, |_, row| row.size_bytes.into()).cost(),
+        PoolBlockColumn::new("Outcome", "Outcome", Word, |_, row| {
             row.outcome.clone().into()
         }),
-        Single::new("Type", "Type", Whole, |_, row| row.pool_type.into()),
-        Single::new("Paging", "Paging", Word, |_, row| row.paging.clone().into()),
-        Single::new("Tag", "Tag", Word, |_, row| row.tag.clone().into()),
-        Single::new("Address", "Address", Word, |_, row| {
+        PoolBlockColumn::new("Type", "Type", Whole, |_, row| row.pool_type.into()),
+        PoolBlockColumn::new("Paging", "Paging", Word, |_, row| row.paging.clone().into()),
+        PoolBlockColumn::new("Tag", "Tag", Word, |_, row| row.tag.clone().into()),
+        PoolBlockColumn::new("Address", "Address", Word, |_, row| {
             row.address.clone().into()
         }),
-        Single::new("Process", "Process", Process, |_, row| row.into()),
+        PoolBlockColumn::new("Process", "Process", Process, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )

@@ -67,10 +67,10 @@ struct Setting {
     values: Vec<Option<String>>,
 }
 
-type Named = Column<Beside, Setting>;
+type SettingColumn = Column<Beside, Setting>;
 
 const SIDE_BY_SIDE: View<Beside, Setting> = View::new(
-    &[Named::new("Setting", "Setting", Word, |_, row| {
+    &[SettingColumn::new("Setting", "Setting", Word, |_, row| {
         row.name.as_str().into()
     })],
     |_| 0.0,

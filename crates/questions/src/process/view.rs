@@ -54,56 +54,56 @@ impl ListedProcess {
     }
 }
 
-type One = Column<ProcessRequest, ListedProcess>;
+type ProcessColumn = Column<ProcessRequest, ListedProcess>;
 
 pub(super) const PROCESSES: View<ProcessRequest, ListedProcess> = View::new(
     &[
-        One::new("ProcessId", "Pid", Id, |_, one| one.row.pid.into()).shown_if(is_list),
-        One::new("StartTime", "Start", LeftMoment, |_, one| {
+        ProcessColumn::new("ProcessId", "Pid", Id, |_, one| one.row.pid.into()).shown_if(is_list),
+        ProcessColumn::new("StartTime", "Start", LeftMoment, |_, one| {
             one.start_ns().into()
         })
         .titled(|asked| time_title("Start", asked))
         .shown_if(is_list),
-        One::new("StopTime", "Stop", LeftMoment, |_, one| {
+        ProcessColumn::new("StopTime", "Stop", LeftMoment, |_, one| {
             one.stop_ns().into()
         })
         .titled(|asked| time_title("Stop", asked))
         .shown_if(is_list),
-        One::new("Duration", "Duration", Length, |_, one| {
+        ProcessColumn::new("Duration", "Duration", Length, |_, one| {
             one.row.duration_ns.into()
         })
         .shown_if(is_list),
-        One::new("Cpu", "CPU ms", Milliseconds, |_, one| {
+        ProcessColumn::new("Cpu", "CPU ms", Milliseconds, |_, one| {
             one.row.cpu_ns.into()
         })
         .cost()
         .shown_if(ProcessRequest::is_by_cpu),
-        One::new("ReturnCode", "Return code", Word, |_, one| {
+        ProcessColumn::new("ReturnCode", "Return code", Word, |_, one| {
             one.row.exit_code.map(return_code).into()
         }),
-        One::new("Session", "Session", Whole, |_, one| {
+        ProcessColumn::new("Session", "Session", Whole, |_, one| {
             one.row.session_id.into()
         })
         .shown_if(|asked| asked.details),
-        One::new("User", "User", Word, |_, one| one.row.sid.clone().into())
+        ProcessColumn::new("User", "User", Word, |_, one| one.row.sid.clone().into())
             .shown_if(|asked| asked.show_user),
-        One::new("ParentPid", "Parent", Id, |_, one| {
+        ProcessColumn::new("ParentPid", "Parent", Id, |_, one| {
             one.row.parent_pid.into()
         })
         .shown_if(is_list),
-        One::new("ParentProcess", "Parent process", Word, |_, one| {
+        ProcessColumn::new("ParentProcess", "Parent process", Word, |_, one| {
             one.row.parent.clone().into()
         })
         .hidden(),
-        One::new("Process", "Process", Process, |_, one| one.cell()),
-        One::new("CommandLine", "Command line", CommandLine, |_, one| {
+        ProcessColumn::new("Process", "Process", Process, |_, one| one.cell()),
+        ProcessColumn::new("CommandLine", "Command line", CommandLine, |_, one| {
             one.row.command_line.clone().into()
         }),
-        One::new("Package", "Package", Word, |_, one| {
+        ProcessColumn::new("Package", "Package", Word, |_, one| {
             one.row.package.clone().into()
         })
         .shown_if(|asked| asked.details),
-        One::new("FileName", "File", Trace, |_, _| Value::Missing)
+        ProcessColumn::new("FileName", "File", Trace, |_, _| Value::Missing)
             .shown_if(|asked| asked.show_file_on_line),
     ],
     |one| one.row.cpu_ns.map_or(-1.0, |ns| ns as f64),

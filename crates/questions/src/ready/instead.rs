@@ -97,56 +97,56 @@ declare! {
     }
 }
 
-type Sum = Column<ReadyRequest, ReadyRow>;
+type ReadyColumn = Column<ReadyRequest, ReadyRow>;
 
 const SUMS: View<ReadyRequest, ReadyRow> = View::new(
     &[
-        Sum::new("Ready", "Ready ms", FineMilliseconds, |_, row| {
+        ReadyColumn::new("Ready", "Ready ms", FineMilliseconds, |_, row| {
             row.ready_ns.into()
         })
         .cost(),
-        Sum::new("Instead", "Ran instead ms", FineMilliseconds, |_, row| {
+        ReadyColumn::new("Instead", "Ran instead ms", FineMilliseconds, |_, row| {
             row.instead_ns.into()
         })
         .sum(),
-        Sum::new("Higher", "Higher ms", FineMilliseconds, |_, row| {
+        ReadyColumn::new("Higher", "Higher ms", FineMilliseconds, |_, row| {
             row.higher_ns.into()
         })
         .sum(),
-        Sum::new("Equal", "Equal ms", FineMilliseconds, |_, row| {
+        ReadyColumn::new("Equal", "Equal ms", FineMilliseconds, |_, row| {
             row.equal_ns.into()
         })
         .sum(),
-        Sum::new("Lower", "Lower ms", FineMilliseconds, |_, row| {
+        ReadyColumn::new("Lower", "Lower ms", FineMilliseconds, |_, row| {
             row.lower_ns.into()
         })
         .cost(),
-        Sum::new("Idle", "Idle ms", FineMilliseconds, |_, row| {
+        ReadyColumn::new("Idle", "Idle ms", FineMilliseconds, |_, row| {
             row.idle_ns.into()
         })
         .sum(),
-        Sum::new("Focus", "In focus ms", FineMilliseconds, |_, row| {
+        ReadyColumn::new("Focus", "In focus ms", FineMilliseconds, |_, row| {
             row.focus_ns.into()
         })
         .cost(),
-        Sum::new("Max", "Max ms", FineMilliseconds, |_, row| {
+        ReadyColumn::new("Max", "Max ms", FineMilliseconds, |_, row| {
             row.max_ready_ns.into()
         })
         .worst(),
-        Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
-        Sum::new("Mean", "Mean µs", Fixed(1), |_, row| {
+        ReadyColumn::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
+        ReadyColumn::new("Mean", "Mean µs", Fixed(1), |_, row| {
             (row.count > 0)
                 .then(|| row.ready_ns as f64 / row.count as f64 / 1e3)
                 .into()
         })
         .hidden(),
-        Sum::new("Priority", "Priority", Whole, |_, row| row.priority.into())
+        ReadyColumn::new("Priority", "Priority", Whole, |_, row| row.priority.into())
             .shown_if(|asked| asked.by == ReadyBy::Priority),
-        Sum::new("InsteadPriority", "Priority instead", Whole, |_, row| {
+        ReadyColumn::new("InsteadPriority", "Priority instead", Whole, |_, row| {
             row.instead_priority.into()
         })
         .shown_if(|asked| asked.by == ReadyBy::Priority),
-        Sum::new("Process", "Process", Process, |_, row| row.into())
+        ReadyColumn::new("Process", "Process", Process, |_, row| row.into())
             .shown_if(|asked| asked.by != ReadyBy::Priority),
     ],
     |row| row.sort_value,
@@ -156,40 +156,40 @@ const SUMS: View<ReadyRequest, ReadyRow> = View::new(
     |asked, _| asked.with_total,
 );
 
-type Single = Column<ReadyRequest, ReadyEvent>;
+type ReadyEventColumn = Column<ReadyRequest, ReadyEvent>;
 
 const SWITCHES: View<ReadyRequest, ReadyEvent> = View::new(
     &[
-        Single::new("Time", "Time", Moment, |_, row| row.in_ns.into()),
-        Single::new("Ready", "Ready µs", Microseconds, |_, row| {
+        ReadyEventColumn::new("Time", "Time", Moment, |_, row| row.in_ns.into()),
+        ReadyEventColumn::new("Ready", "Ready µs", Microseconds, |_, row| {
             row.ready_ns.into()
         })
         .cost(),
-        Single::new("Instead", "Ran instead µs", Microseconds, |_, row| {
+        ReadyEventColumn::new("Instead", "Ran instead µs", Microseconds, |_, row| {
             row.instead_ns.into()
         }),
-        Single::new("Priority", "Prio", Whole, |_, row| row.priority.into()),
-        Single::new("InsteadPriority", "Prio instead", Whole, |_, row| {
+        ReadyEventColumn::new("Priority", "Prio", Whole, |_, row| row.priority.into()),
+        ReadyEventColumn::new("InsteadPriority", "Prio instead", Whole, |_, row| {
             row.instead_priority.into()
         }),
-        Single::new("Cpu", "CPU", Whole, |_, row| row.cpu.into()),
-        Single::new("Focus", "Focus", Word, |_, row| {
+        ReadyEventColumn::new("Cpu", "CPU", Whole, |_, row| row.cpu.into()),
+        ReadyEventColumn::new("Focus", "Focus", Word, |_, row| {
             row.has_focus.then_some("focus").into()
         }),
-        Single::new("Preempted", "Preempted", Word, |_, row| {
+        ReadyEventColumn::new("Preempted", "Preempted", Word, |_, row| {
             row.was_preempted.then_some("preempted").into()
         })
         .hidden(),
-        Single::new("Tid", "Tid", Whole, |_, row| row.tid.into()).hidden(),
-        Single::new("InsteadTid", "Tid instead", Whole, |_, row| {
+        ReadyEventColumn::new("Tid", "Tid", Whole, |_, row| row.tid.into()).hidden(),
+        ReadyEventColumn::new("InsteadTid", "Tid instead", Whole, |_, row| {
             row.instead_tid.into()
         })
         .hidden(),
-        Single::new("InsteadProcess", "Instead", Word, |_, row| {
+        ReadyEventColumn::new("InsteadProcess", "Instead", Word, |_, row| {
             row.instead_process.clone().into()
         })
         .or("(idle)"),
-        Single::new("Process", "Process", Process, |_, row| row.into()),
+        ReadyEventColumn::new("Process", "Process", Process, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )

@@ -122,27 +122,27 @@ declare! {
     }
 }
 
-type Sum = Column<RegistryRequest, RegistryRow>;
+type RegistryColumn = Column<RegistryRequest, RegistryRow>;
 
 const SUMS: View<RegistryRequest, RegistryRow> = View::new(
     &[
-        Sum::new("Count", "Count", Whole, |_, row| row.count.into()).cost(),
-        Sum::new("Failed", "Failed", Whole, |_, row| row.failures.into()).cost(),
-        Sum::new("Opened", "Opened", Whole, |_, row| row.opens.into()).sum().hidden(),
-        Sum::new("Closed", "Closed", Whole, |_, row| row.closes.into()).sum().hidden(),
-        Sum::new("Duration", "Sum ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
-        Sum::new("Mean", "Mean µs", Microseconds, |_, row| row.mean_duration_ns.into()).worst(),
-        Sum::new("Max", "Max µs", Microseconds, |_, row| row.max_duration_ns.into()).worst(),
-        Sum::new("Keys", "Keys", Whole, |_, row| row.keys.into()).shown_if(|asked| !is_by_key(asked)),
-        Sum::new("Processes", "Processes", Whole, |_, row| row.processes.into()).hidden(),
-        Sum::new("Status", "Status", Word, |_, row| row.status_name.clone().into())
+        RegistryColumn::new("Count", "Count", Whole, |_, row| row.count.into()).cost(),
+        RegistryColumn::new("Failed", "Failed", Whole, |_, row| row.failures.into()).cost(),
+        RegistryColumn::new("Opened", "Opened", Whole, |_, row| row.opens.into()).sum().hidden(),
+        RegistryColumn::new("Closed", "Closed", Whole, |_, row| row.closes.into()).sum().hidden(),
+        RegistryColumn::new("Duration", "Sum ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
+        RegistryColumn::new("Mean", "Mean µs", Microseconds, |_, row| row.mean_duration_ns.into()).worst(),
+        RegistryColumn::new("Max", "Max µs", Microseconds, |_, row| row.max_duration_ns.into()).worst(),
+        RegistryColumn::new("Keys", "Keys", Whole, |_, row| row.keys.into()).shown_if(|asked| !is_by_key(asked)),
+        RegistryColumn::new("Processes", "Processes", Whole, |_, row| row.processes.into()).hidden(),
+        RegistryColumn::new("Status", "Status", Word, |_, row| row.status_name.clone().into())
             .shown_if(|asked| asked.by == RegistryBy::Status),
-        Sum::new("Operation", "Operation", Word, |_, row| row.operation.clone().into())
+        RegistryColumn::new("Operation", "Operation", Word, |_, row| row.operation.clone().into())
             .shown_if(|asked| asked.by == RegistryBy::Operation),
-        Sum::new("Key", "Key", Word, |_, row| row.key.clone().into()).or("(unknown)").shown_if(is_by_key),
-        Sum::new("Value", "Value", Word, |_, row| row.value.clone().into())
+        RegistryColumn::new("Key", "Key", Word, |_, row| row.key.clone().into()).or("(unknown)").shown_if(is_by_key),
+        RegistryColumn::new("Value", "Value", Word, |_, row| row.value.clone().into())
             .shown_if(|asked| asked.by == RegistryBy::Value),
-        Sum::new("Process", "Process", ProcessLine, |_, row| row.into())
+        RegistryColumn::new("Process", "Process", ProcessLine, |_, row| row.into())
             .shown_if(RegistryRequest::has_process),
     ],
     |row| row.sort_value,
@@ -157,28 +157,28 @@ fn is_by_key(asked: &RegistryRequest) -> bool {
     matches!(asked.by, RegistryBy::Key | RegistryBy::Value)
 }
 
-type Single = Column<RegistryRequest, RegistryOperation>;
+type RegistryOperationColumn = Column<RegistryRequest, RegistryOperation>;
 
 const OPERATIONS: View<RegistryRequest, RegistryOperation> = View::new(
     &[
-        Single::time("Time", |_, row| row.start_ns.into()),
-        Single::new("Duration", "µs", Microseconds, |_, row| {
+        RegistryOperationColumn::time("Time", |_, row| row.start_ns.into()),
+        RegistryOperationColumn::new("Duration", "µs", Microseconds, |_, row| {
             row.duration_ns.into()
         })
         .cost()
         .or("?"),
-        Single::new("Process", "Process", Process, |_, row| row.into()),
-        Single::new("Tid", "Tid", Id, |_, row| row.tid.into()),
-        Single::new("Cpu", "CPU", Id, |_, row| row.cpu.into()).hidden(),
-        Single::new("Operation", "Operation", Word, |_, row| {
+        RegistryOperationColumn::new("Process", "Process", Process, |_, row| row.into()),
+        RegistryOperationColumn::new("Tid", "Tid", Id, |_, row| row.tid.into()),
+        RegistryOperationColumn::new("Cpu", "CPU", Id, |_, row| row.cpu.into()).hidden(),
+        RegistryOperationColumn::new("Operation", "Operation", Word, |_, row| {
             row.operation.clone().into()
         }),
-        Single::new("Status", "Status", Word, |_, row| {
+        RegistryOperationColumn::new("Status", "Status", Word, |_, row| {
             row.status_name.clone().into()
         }),
-        Single::new("Index", "Index", Whole, |_, row| row.index.into()).hidden(),
-        Single::new("Key", "Key", Word, |_, row| key(row).into()),
-        Single::new("Value", "Value", Word, |_, row| row.value.clone().into()),
+        RegistryOperationColumn::new("Index", "Index", Whole, |_, row| row.index.into()).hidden(),
+        RegistryOperationColumn::new("Key", "Key", Word, |_, row| key(row).into()),
+        RegistryOperationColumn::new("Value", "Value", Word, |_, row| row.value.clone().into()),
     ],
     |row| row.sort_value,
 )

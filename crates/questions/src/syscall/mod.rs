@@ -125,45 +125,45 @@ declare! {
     }
 }
 
-type Sum = Column<SyscallRequest, SyscallRow>;
+type SyscallColumn = Column<SyscallRequest, SyscallRow>;
 
 const SUMS: View<SyscallRequest, SyscallRow> = View::new(
     &[
-        Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
-        Sum::new("Failed", "Failed", Whole, |_, row| row.failures.into()).cost(),
-        Sum::new("Duration", "Sum ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
-        Sum::new("Min", "Min µs", Microseconds, |_, row| row.min_duration_ns.into()),
-        Sum::new("Mean", "Mean µs", Microseconds, |_, row| row.mean_duration_ns.into()).worst(),
+        SyscallColumn::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
+        SyscallColumn::new("Failed", "Failed", Whole, |_, row| row.failures.into()).cost(),
+        SyscallColumn::new("Duration", "Sum ms", FineMilliseconds, |_, row| row.duration_ns.into()).cost(),
+        SyscallColumn::new("Min", "Min µs", Microseconds, |_, row| row.min_duration_ns.into()),
+        SyscallColumn::new("Mean", "Mean µs", Microseconds, |_, row| row.mean_duration_ns.into()).worst(),
         // Sums of an extract without single calls have no percentiles.
-        Sum::new("P50", "50 % µs", Microseconds, |_, row| row.p50_duration_ns.into())
+        SyscallColumn::new("P50", "50 % µs", Microseconds, |_, row| row.p50_duration_ns.into())
             .worst()
             .shown_if_known(|_| true),
-        Sum::new("P90", "90 % µs", Microseconds, |_, row| row.p90_duration_ns.into())
+        SyscallColumn::new("P90", "90 % µs", Microseconds, |_, row| row.p90_duration_ns.into())
             .worst()
             .shown_if_known(|_| true),
-        Sum::new("P95", "95 % µs", Microseconds, |_, row| row.p95_duration_ns.into()).worst().hidden(),
-        Sum::new("P99", "99 % µs", Microseconds, |_, row| row.p99_duration_ns.into())
+        SyscallColumn::new("P95", "95 % µs", Microseconds, |_, row| row.p95_duration_ns.into()).worst().hidden(),
+        SyscallColumn::new("P99", "99 % µs", Microseconds, |_, row| row.p99_duration_ns.into())
             .worst()
             .shown_if_known(|_| true),
-        Sum::new("Max", "Max µs", Microseconds, |_, row| row.max_duration_ns.into()).worst(),
-        Sum::new("Moved", "Moved", Whole, |_, row| row.moved.into()).sum().hidden(),
-        Sum::new("OpenStart", "No entry", Whole, |_, row| some(row.open_at_start))
+        SyscallColumn::new("Max", "Max µs", Microseconds, |_, row| row.max_duration_ns.into()).worst(),
+        SyscallColumn::new("Moved", "Moved", Whole, |_, row| row.moved.into()).sum().hidden(),
+        SyscallColumn::new("OpenStart", "No entry", Whole, |_, row| some(row.open_at_start))
             .sum()
             .or("0")
             .shown_if_known(|_| true),
-        Sum::new("OpenEnd", "No exit", Whole, |_, row| some(row.open_at_end))
+        SyscallColumn::new("OpenEnd", "No exit", Whole, |_, row| some(row.open_at_end))
             .sum()
             .or("0")
             .shown_if_known(|_| true),
-        Sum::new("Status", "Status", Word, |_, row| row.status_name.clone().into())
+        SyscallColumn::new("Status", "Status", Word, |_, row| row.status_name.clone().into())
             .or("(open)")
             .shown_if(|asked| asked.by == SyscallBy::Status),
-        Sum::new("Function", "Function", Word, |_, row| {
+        SyscallColumn::new("Function", "Function", Word, |_, row| {
             function_name(row.module.as_deref(), row.function.as_deref()).into()
         })
         .shown_if(|asked| asked.by == SyscallBy::Function),
-        Sum::new("Tid", "Tid", Id, |_, row| row.tid.into()).shown_if(|asked| asked.by == SyscallBy::Thread),
-        Sum::new("Process", "Process", ProcessLine, |_, row| row.into())
+        SyscallColumn::new("Tid", "Tid", Id, |_, row| row.tid.into()).shown_if(|asked| asked.by == SyscallBy::Thread),
+        SyscallColumn::new("Process", "Process", ProcessLine, |_, row| row.into())
             .shown_if(SyscallRequest::is_by_process),
     ],
     |row| row.sort_value,
@@ -178,30 +178,30 @@ fn some(calls: i64) -> Value {
     (calls > 0).then_some(calls).into()
 }
 
-type Single = Column<SyscallRequest, SyscallCall>;
+type SyscallCallColumn = Column<SyscallRequest, SyscallCall>;
 
-const COLUMNS: &[Single] = &[
-    Single::new("Time", "Time", Moment, |_, call| call.enter_ns.into()).or("before"),
-    Single::new("Duration", "µs", Microseconds, |_, call| {
+const COLUMNS: &[SyscallCallColumn] = &[
+    SyscallCallColumn::new("Time", "Time", Moment, |_, call| call.enter_ns.into()).or("before"),
+    SyscallCallColumn::new("Duration", "µs", Microseconds, |_, call| {
         call.duration_ns.into()
     })
     .cost()
     .or("open"),
-    Single::new("Process", "Process", Process, |_, call| call.into()),
-    Single::new("Tid", "Tid", Id, |_, call| call.tid.into()),
-    Single::new("Call", "Call", Word, |_, call| {
+    SyscallCallColumn::new("Process", "Process", Process, |_, call| call.into()),
+    SyscallCallColumn::new("Tid", "Tid", Id, |_, call| call.tid.into()),
+    SyscallCallColumn::new("Call", "Call", Word, |_, call| {
         let name = function_name(call.module.as_deref(), call.function.as_deref());
         call.status_name
             .as_ref()
             .map_or_else(|| name.clone(), |status| format!("{name} <- {status}"))
             .into()
     }),
-    Single::new("About", "About", Word, |_, call| {
+    SyscallCallColumn::new("About", "About", Word, |_, call| {
         call.path.clone().or_else(|| call.key.clone()).into()
     })
     .shown_if_known(|_| true),
-    Single::new("EnterCpu", "CPU", Whole, |_, call| call.enter_cpu.into()).hidden(),
-    Single::new("ExitCpu", "Exit CPU", Whole, |_, call| call.exit_cpu.into()).hidden(),
+    SyscallCallColumn::new("EnterCpu", "CPU", Whole, |_, call| call.enter_cpu.into()).hidden(),
+    SyscallCallColumn::new("ExitCpu", "Exit CPU", Whole, |_, call| call.exit_cpu.into()).hidden(),
 ];
 
 const CALLS_BY_TIME: View<SyscallRequest, SyscallCall> = View::new(COLUMNS, |call| {

@@ -52,13 +52,13 @@ declare! {
     }
 }
 
-type Sent = Column<TcpRequest, PostIssueRow>;
+type PostIssueColumn = Column<TcpRequest, PostIssueRow>;
 
 /// Columns of overtaken sends.
 pub(super) const ISSUES: View<TcpRequest, PostIssueRow> = View::new(
     &[
-        Sent::new("Issue", "Issue", Whole, |_, row| row.issue.into()),
-        Sent::new("Role", "What", Word, |_, row| {
+        PostIssueColumn::new("Issue", "Issue", Whole, |_, row| row.issue.into()),
+        PostIssueColumn::new("Role", "What", Word, |_, row| {
             match row.role.as_str() {
                 "captured" => "Posted, captured by a filter",
                 "overtaking" => "Posted behind it",
@@ -66,21 +66,21 @@ pub(super) const ISSUES: View<TcpRequest, PostIssueRow> = View::new(
             }
             .into()
         }),
-        Sent::new("EventTime", "Time", Moment, |_, row| row.ts_ns.into()),
-        Sent::new("Bytes", "Bytes", Whole, |_, row| row.size_bytes.into()),
-        Sent::new("SndNext", "SndNext", Id, |_, row| row.sequence.into()),
-        Sent::new("SequenceDiff", "SequenceNr Diff", Whole, |_, row| {
+        PostIssueColumn::new("EventTime", "Time", Moment, |_, row| row.ts_ns.into()),
+        PostIssueColumn::new("Bytes", "Bytes", Whole, |_, row| row.size_bytes.into()),
+        PostIssueColumn::new("SndNext", "SndNext", Id, |_, row| row.sequence.into()),
+        PostIssueColumn::new("SequenceDiff", "SequenceNr Diff", Whole, |_, row| {
             row.sequence_difference.into()
         }),
-        Sent::new(
+        PostIssueColumn::new(
             "Connection",
             "Local IP/port -> remote IP/port",
             Word,
             |_, row| format!("{} -> {}", row.local, row.remote).into(),
         ),
-        Sent::new("TCB", "TCB", Word, |_, row| tcb(&row.tcb).into())
+        PostIssueColumn::new("TCB", "TCB", Word, |_, row| tcb(&row.tcb).into())
             .shown_if(|asked| asked.details),
-        Sent::new("Process", "Process", ProcessLine, |_, row| row.into()),
+        PostIssueColumn::new("Process", "Process", ProcessLine, |_, row| row.into()),
     ],
     |row| row.ts_ns as f64,
 )

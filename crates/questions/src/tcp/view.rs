@@ -44,11 +44,11 @@ struct Retransmission {
     columns: RetransmissionColumns,
 }
 
-type Each = Column<TcpRequest, Connection>;
+type ConnectionColumn = Column<TcpRequest, Connection>;
 
 const CONNECTIONS: View<TcpRequest, Connection> = View::new(
     &[
-        Each::new(
+        ConnectionColumn::new(
             "Connection",
             "Local IP/port -> remote IP/port",
             Word,
@@ -58,59 +58,59 @@ const CONNECTIONS: View<TcpRequest, Connection> = View::new(
                 format!("{} -> {}", local.unwrap_or("?"), remote.unwrap_or("?")).into()
             },
         ),
-        Each::new("ReceivedPackets", "Received packets", Whole, |_, one| {
+        ConnectionColumn::new("ReceivedPackets", "Received packets", Whole, |_, one| {
             one.row.received_packets.into()
         })
         .cost(),
-        Each::new("ReceivedBytes", "Received", PlainBytes, |_, one| {
+        ConnectionColumn::new("ReceivedBytes", "Received", PlainBytes, |_, one| {
             one.row.received_bytes.into()
         })
         .cost(),
-        Each::new("SentPackets", "Sent packets", Whole, |_, one| {
+        ConnectionColumn::new("SentPackets", "Sent packets", Whole, |_, one| {
             one.row.sent_packets.into()
         })
         .cost(),
-        Each::new("SentBytes", "Sent", PlainBytes, |_, one| {
+        ConnectionColumn::new("SentBytes", "Sent", PlainBytes, |_, one| {
             one.row.sent_bytes.into()
         })
         .cost(),
-        Each::new("ReceiveRate", "Received MiB/s", Fixed(3), |_, one| {
+        ConnectionColumn::new("ReceiveRate", "Received MiB/s", Fixed(3), |_, one| {
             rate(one.row.receive_bytes_per_s)
         }),
-        Each::new("SendRate", "Sent MiB/s", Fixed(3), |_, one| {
+        ConnectionColumn::new("SendRate", "Sent MiB/s", Fixed(3), |_, one| {
             rate(one.row.send_bytes_per_s)
         }),
-        Each::new("StatPacketsIn", "Packets in", Whole, |_, one| {
+        ConnectionColumn::new("StatPacketsIn", "Packets in", Whole, |_, one| {
             one.row.stat_in_packets.into()
         })
         .cost()
         .shown_if(|asked| asked.stats),
-        Each::new("StatBytesIn", "Bytes in", PlainBytes, |_, one| {
+        ConnectionColumn::new("StatBytesIn", "Bytes in", PlainBytes, |_, one| {
             one.row.stat_in_bytes.into()
         })
         .cost()
         .shown_if(|asked| asked.stats),
-        Each::new("StatPacketsOut", "Packets out", Whole, |_, one| {
+        ConnectionColumn::new("StatPacketsOut", "Packets out", Whole, |_, one| {
             one.row.stat_out_packets.into()
         })
         .cost()
         .shown_if(|asked| asked.stats),
-        Each::new("StatBytesOut", "Bytes out", PlainBytes, |_, one| {
+        ConnectionColumn::new("StatBytesOut", "Bytes out", PlainBytes, |_, one| {
             one.row.stat_out_bytes.into()
         })
         .cost()
         .shown_if(|asked| asked.stats),
-        Each::new("Posted", "Posted packets", Whole, |_, one| {
+        ConnectionColumn::new("Posted", "Posted packets", Whole, |_, one| {
             one.row.posts.into()
         })
         .cost()
         .shown_if(|asked| asked.stats),
-        Each::new("Injected", "Injected packets", Whole, |_, one| {
+        ConnectionColumn::new("Injected", "Injected packets", Whole, |_, one| {
             one.row.injects.into()
         })
         .cost()
         .shown_if(|asked| asked.stats),
-        Each::new("Total", "", PlainBytes, |asked, one| {
+        ConnectionColumn::new("Total", "", PlainBytes, |asked, one| {
             if counts(asked) {
                 one.row.total_packets
             } else {
@@ -131,92 +131,92 @@ const CONNECTIONS: View<TcpRequest, Connection> = View::new(
         .shown_if(|asked| matches!(asked.sort, TcpSort::TotalCount | TcpSort::TotalSize)),
         // Each side is next to its own share; ETWAnalyzer has both sides in one number, and the
         // share of this one.
-        Each::new("RetransCount", "Retransmits", Whole, |_, one| {
+        ConnectionColumn::new("RetransCount", "Retransmits", Whole, |_, one| {
             one.row.retransmits.into()
         })
         .cost()
         .in_style(Style::EtwAnalyzer),
-        Each::new("OwnRetransCount", "Sent again", Whole, |_, one| {
+        ConnectionColumn::new("OwnRetransCount", "Sent again", Whole, |_, one| {
             one.row.own_retransmits.into()
         })
         .cost()
         .in_style(Style::Own),
-        Each::new("RetransPercent", "% of sent", Fixed(1), |_, one| {
+        ConnectionColumn::new("RetransPercent", "% of sent", Fixed(1), |_, one| {
             one.row.retransmit_percent.into()
         })
         .worst()
         .in_style(Style::Own),
-        Each::new("RetransPercent", "%", Fixed(0), |_, one| {
+        ConnectionColumn::new("RetransPercent", "%", Fixed(0), |_, one| {
             one.row.retransmit_percent.into()
         })
         .worst()
         .in_style(Style::EtwAnalyzer),
-        Each::new("ClientRetransCount", "Received again", Whole, |_, one| {
+        ConnectionColumn::new("ClientRetransCount", "Received again", Whole, |_, one| {
             one.row.client_retransmits.into()
         })
         .cost()
         .in_style(Style::Own),
-        Each::new("RetransDelay", "Delay ms", Milliseconds, |_, one| {
+        ConnectionColumn::new("RetransDelay", "Delay ms", Milliseconds, |_, one| {
             one.row.retransmit_ns.into()
         })
         .cost(),
-        Each::new("RetransMin", "Min ms", Milliseconds, |_, one| {
+        ConnectionColumn::new("RetransMin", "Min ms", Milliseconds, |_, one| {
             one.row.retransmit_min_ns.into()
         })
         .shown_if(|asked| asked.details),
-        Each::new("RetransMax", "Max ms", Milliseconds, |_, one| {
+        ConnectionColumn::new("RetransMax", "Max ms", Milliseconds, |_, one| {
             one.row.retransmit_max_ns.into()
         })
         .worst()
         .shown_if(|asked| asked.details),
-        Each::new("RetransMedian", "Median ms", Fixed(0), |_, one| {
+        ConnectionColumn::new("RetransMedian", "Median ms", Fixed(0), |_, one| {
             one.row.retransmit_median_ns.map(|ns| ns / 1e6).into()
         })
         .worst()
         .shown_if(|asked| asked.details),
-        Each::new("Template", "Template", Word, |_, one| {
+        ConnectionColumn::new("Template", "Template", Word, |_, one| {
             one.row.template.clone().into()
         })
         .shown_if(|asked| asked.details),
-        Each::new("ConnectTime", "Connect", Moment, |_, one| {
+        ConnectionColumn::new("ConnectTime", "Connect", Moment, |_, one| {
             one.row.open_ns.into()
         })
         .shown_if(|asked| asked.details),
-        Each::new("DisconnectTime", "Disconnect", Moment, |_, one| {
+        ConnectionColumn::new("DisconnectTime", "Disconnect", Moment, |_, one| {
             one.row.close_ns.into()
         })
         .shown_if(|asked| asked.details),
-        Each::new("ResetTime", "Connection reset", Moment, |_, one| {
+        ConnectionColumn::new("ResetTime", "Connection reset", Moment, |_, one| {
             one.row.retransmit_timeout_ns.into()
         })
         .shown_if(|asked| asked.details),
-        Each::new("ClientResetTime", "Client RST", Moment, |_, one| {
+        ConnectionColumn::new("ClientResetTime", "Client RST", Moment, |_, one| {
             one.row.abort_ns.into()
         })
         .shown_if(|asked| asked.details),
-        Each::new("RemoteResetTime", "Remote RST", Moment, |_, one| {
+        ConnectionColumn::new("RemoteResetTime", "Remote RST", Moment, |_, one| {
             one.row.remote_reset_ns.into()
         })
         .shown_if(|asked| asked.details),
-        Each::new("LastSentTime", "Last sent", Moment, |_, one| {
+        ConnectionColumn::new("LastSentTime", "Last sent", Moment, |_, one| {
             one.row.last_send_ns.into()
         })
         .shown_if(|asked| asked.details),
-        Each::new("LastReceivedTime", "Last received", Moment, |_, one| {
+        ConnectionColumn::new("LastReceivedTime", "Last received", Moment, |_, one| {
             one.row.last_receive_ns.into()
         })
         .shown_if(|asked| asked.details),
-        Each::new("KeepAlive", "KeepAlives", Whole, |_, one| {
+        ConnectionColumn::new("KeepAlive", "KeepAlives", Whole, |_, one| {
             one.row.keep_alives.into()
         })
         .sum()
         .shown_if(|asked| asked.details),
-        Each::new("MaxSendDelay", "Max send delay s", Seconds(3), |_, one| {
+        ConnectionColumn::new("MaxSendDelay", "Max send delay s", Seconds(3), |_, one| {
             one.row.max_send_gap_ns.into()
         })
         .worst()
         .shown_if(|asked| asked.details),
-        Each::new(
+        ConnectionColumn::new(
             "MaxReceiveDelay",
             "Max receive delay s",
             Seconds(3),
@@ -224,16 +224,16 @@ const CONNECTIONS: View<TcpRequest, Connection> = View::new(
         )
         .worst()
         .shown_if(|asked| asked.details),
-        Each::new("RTT", "RTT ms", FineMilliseconds, |_, one| {
+        ConnectionColumn::new("RTT", "RTT ms", FineMilliseconds, |_, one| {
             one.row.rtt_ns.into()
         })
         .worst()
         .hidden(),
-        Each::new("TCB", "TCB", Word, |_, one| {
+        ConnectionColumn::new("TCB", "TCB", Word, |_, one| {
             one.row.tcb.as_deref().map(tcb).into()
         })
         .shown_if(|asked| asked.details),
-        Each::new("Process", "Process", ProcessLine, |_, one| {
+        ConnectionColumn::new("Process", "Process", ProcessLine, |_, one| {
             match one.row.processes {
                 several if several > 1 => format!("Multiple ({several})").into(),
                 _ => (&one.row).into(),

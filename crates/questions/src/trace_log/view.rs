@@ -9,23 +9,23 @@ use etwkit_question::{Column, Line, Ranked, Value, View};
 
 const EVENT: [&str; 2] = ["event", "events"];
 
-type OfProvider = Column<TraceLogRequest, ProviderRow>;
+type ProviderColumn = Column<TraceLogRequest, ProviderRow>;
 
 pub(super) const PROVIDERS: View<TraceLogRequest, ProviderRow> = View::new(
     &[
-        OfProvider::new("Count", "Events", Whole, |_, row| row.count.into()).sum(),
-        OfProvider::new("Kinds", "Kinds", Whole, |_, row| row.kinds.into()),
-        OfProvider::new("ProviderCount", "Of provider", Whole, |_, row| {
+        ProviderColumn::new("Count", "Events", Whole, |_, row| row.count.into()).sum(),
+        ProviderColumn::new("Kinds", "Kinds", Whole, |_, row| row.kinds.into()),
+        ProviderColumn::new("ProviderCount", "Of provider", Whole, |_, row| {
             row.provider_count.into()
         }),
-        OfProvider::new("Provider", "Provider", Word, |_, row| {
+        ProviderColumn::new("Provider", "Provider", Word, |_, row| {
             provider(row.provider.as_deref(), &row.provider_guid)
         }),
-        OfProvider::new("Guid", "GUID", Word, |_, row| {
+        ProviderColumn::new("Guid", "GUID", Word, |_, row| {
             row.provider_guid.clone().into()
         })
         .hidden(),
-        OfProvider::new("Process", "Process", ProcessLine, |_, row| row.into()),
+        ProviderColumn::new("Process", "Process", ProcessLine, |_, row| row.into()),
     ],
     |row| row.count as f64,
 )
@@ -46,28 +46,28 @@ pub(super) const PROVIDERS: View<TraceLogRequest, ProviderRow> = View::new(
     ]
 });
 
-type OfKind = Column<TraceLogRequest, KindRow>;
+type KindColumn = Column<TraceLogRequest, KindRow>;
 
 pub(super) const KINDS: View<TraceLogRequest, KindRow> = View::new(
     &[
-        OfKind::new("Count", "Events", Whole, |_, row| row.count.into()).sum(),
-        OfKind::new("Id", "Id", Id, |_, row| row.event_id.into()),
-        OfKind::new("EventName", "Event", Word, |_, row| {
+        KindColumn::new("Count", "Events", Whole, |_, row| row.count.into()).sum(),
+        KindColumn::new("Id", "Id", Id, |_, row| row.event_id.into()),
+        KindColumn::new("EventName", "Event", Word, |_, row| {
             row.event.clone().into()
         }),
-        OfKind::new("Provider", "Provider", Word, |_, row| {
+        KindColumn::new("Provider", "Provider", Word, |_, row| {
             provider(row.provider.as_deref(), &row.provider_guid)
         }),
-        OfKind::new("Guid", "GUID", Word, |_, row| {
+        KindColumn::new("Guid", "GUID", Word, |_, row| {
             row.provider_guid.clone().into()
         })
         .hidden(),
-        OfKind::new("Processes", "Processes", Whole, |_, row| {
+        KindColumn::new("Processes", "Processes", Whole, |_, row| {
             row.processes.into()
         }),
-        OfKind::new("First", "First", Moment, |_, row| row.first_ns.into()).hidden(),
-        OfKind::new("Last", "Last", Moment, |_, row| row.last_ns.into()).hidden(),
-        OfKind::new("DescribedBy", "Described by", Word, |_, row| {
+        KindColumn::new("First", "First", Moment, |_, row| row.first_ns.into()).hidden(),
+        KindColumn::new("Last", "Last", Moment, |_, row| row.last_ns.into()).hidden(),
+        KindColumn::new("DescribedBy", "Described by", Word, |_, row| {
             row.described_by.clone().into()
         })
         .hidden(),
@@ -84,40 +84,40 @@ pub(super) const KINDS: View<TraceLogRequest, KindRow> = View::new(
     ]
 });
 
-type Each = Column<TraceLogRequest, Stacked<EventRow>>;
+type EventColumn = Column<TraceLogRequest, Stacked<EventRow>>;
 
 pub(super) const EVENTS: View<TraceLogRequest, Stacked<EventRow>> = View::new(
     &[
-        Each::time("Time", |_, it| it.row.ts_ns.into()),
-        Each::new("Pid", "Pid", Id, |_, it| it.row.pid.into()),
-        Each::new("Tid", "Tid", Id, |_, it| it.row.tid.into()),
-        Each::new("ProcessName", "Process", Word, |_, it| {
+        EventColumn::time("Time", |_, it| it.row.ts_ns.into()),
+        EventColumn::new("Pid", "Pid", Id, |_, it| it.row.pid.into()),
+        EventColumn::new("Tid", "Tid", Id, |_, it| it.row.tid.into()),
+        EventColumn::new("ProcessName", "Process", Word, |_, it| {
             it.row.process.clone().into()
         })
         .hidden(),
-        Each::new("Provider", "Provider", Word, |_, it| {
+        EventColumn::new("Provider", "Provider", Word, |_, it| {
             provider(it.row.provider.as_deref(), &it.row.provider_guid)
         }),
-        Each::new("Guid", "GUID", Word, |_, it| {
+        EventColumn::new("Guid", "GUID", Word, |_, it| {
             it.row.provider_guid.clone().into()
         })
         .hidden(),
-        Each::new("EventName", "Event", Word, |_, it| {
+        EventColumn::new("EventName", "Event", Word, |_, it| {
             it.row.event.clone().into()
         }),
-        Each::new("Id", "Id", Id, |_, it| it.row.event_id.into()),
-        Each::new("Level", "Level", Id, |_, it| it.row.level.into()).hidden(),
-        Each::new("Opcode", "Opcode", Id, |_, it| it.row.opcode.into()).hidden(),
+        EventColumn::new("Id", "Id", Id, |_, it| it.row.event_id.into()),
+        EventColumn::new("Level", "Level", Id, |_, it| it.row.level.into()).hidden(),
+        EventColumn::new("Opcode", "Opcode", Id, |_, it| it.row.opcode.into()).hidden(),
         // A bit mask, aligned to the right like a number.
-        Each::new("Keyword", "Keyword", Id, |_, it| {
+        EventColumn::new("Keyword", "Keyword", Id, |_, it| {
             format!("{:#x}", it.row.keyword).into()
         })
         .hidden(),
-        Each::new("DescribedBy", "Described by", Word, |_, it| {
+        EventColumn::new("DescribedBy", "Described by", Word, |_, it| {
             it.row.described_by.clone().into()
         })
         .hidden(),
-        Each::new("Message", "Message", Word, |_, it| {
+        EventColumn::new("Message", "Message", Word, |_, it| {
             it.row.message.clone().into()
         }),
     ],

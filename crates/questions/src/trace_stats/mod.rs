@@ -78,7 +78,7 @@ declare! {
     }
 }
 
-type Kind = Column<TraceStatsRequest, TraceStatsRow>;
+type TraceStatsColumn = Column<TraceStatsRequest, TraceStatsRow>;
 
 const fn by_kind(asked: &TraceStatsRequest) -> bool {
     matches!(asked.by, TraceStatsBy::Event)
@@ -86,32 +86,34 @@ const fn by_kind(asked: &TraceStatsRequest) -> bool {
 
 const KINDS: View<TraceStatsRequest, TraceStatsRow> = View::new(
     &[
-        Kind::new("Bytes", "MB", Megabytes, |_, row| row.record_bytes.into()).cost(),
-        Kind::new("Percent", "%", Fixed(1), |_, row| {
+        TraceStatsColumn::new("Bytes", "MB", Megabytes, |_, row| row.record_bytes.into()).cost(),
+        TraceStatsColumn::new("Percent", "%", Fixed(1), |_, row| {
             row.bytes_ratio.map(|ratio| ratio * 100.0).into()
         }),
-        Kind::new("Events", "Events", Whole, |_, row| row.events.into()).cost(),
-        Kind::new("Peak", "In a second", Whole, |_, row| {
+        TraceStatsColumn::new("Events", "Events", Whole, |_, row| row.events.into()).cost(),
+        TraceStatsColumn::new("Peak", "In a second", Whole, |_, row| {
             row.peak_events.into()
         })
         .worst(),
-        Kind::new("Stacks", "With stack", Whole, |_, row| row.stacks.into()).sum(),
-        Kind::new("Kinds", "Kinds", Whole, |_, row| row.kinds.into())
+        TraceStatsColumn::new("Stacks", "With stack", Whole, |_, row| row.stacks.into()).sum(),
+        TraceStatsColumn::new("Kinds", "Kinds", Whole, |_, row| row.kinds.into())
             .shown_if(|asked| !by_kind(asked)),
-        Kind::new("First", "From s", Id, |_, row| row.first_second.into()),
-        Kind::new("Last", "To s", Id, |_, row| row.last_second.into()),
-        Kind::new("Id", "Id", Id, |_, row| row.event_id.into()).shown_if(by_kind),
-        Kind::new("Opcode", "Opcode", Id, |_, row| row.opcode.into()).shown_if(by_kind),
-        Kind::new("Version", "Version", Id, |_, row| row.version.into()).shown_if(by_kind),
-        Kind::new("Event", "Event", Word, |_, row| row.event.clone().into()).shown_if(by_kind),
-        Kind::new("Provider", "Provider", Word, |_, row| {
+        TraceStatsColumn::new("First", "From s", Id, |_, row| row.first_second.into()),
+        TraceStatsColumn::new("Last", "To s", Id, |_, row| row.last_second.into()),
+        TraceStatsColumn::new("Id", "Id", Id, |_, row| row.event_id.into()).shown_if(by_kind),
+        TraceStatsColumn::new("Opcode", "Opcode", Id, |_, row| row.opcode.into()).shown_if(by_kind),
+        TraceStatsColumn::new("Version", "Version", Id, |_, row| row.version.into())
+            .shown_if(by_kind),
+        TraceStatsColumn::new("Event", "Event", Word, |_, row| row.event.clone().into())
+            .shown_if(by_kind),
+        TraceStatsColumn::new("Provider", "Provider", Word, |_, row| {
             row.provider
                 .clone()
                 .or_else(|| row.provider_guid.clone())
                 .into()
         })
         .or("(other kinds)"),
-        Kind::new("Guid", "GUID", Word, |_, row| {
+        TraceStatsColumn::new("Guid", "GUID", Word, |_, row| {
             row.provider_guid.clone().into()
         })
         .hidden(),
@@ -124,15 +126,17 @@ const KINDS: View<TraceStatsRequest, TraceStatsRow> = View::new(
     |_, rows| rows > 1,
 );
 
-type Second = Column<TraceStatsRequest, TraceStatsSecond>;
+type TraceStatsSecondColumn = Column<TraceStatsRequest, TraceStatsSecond>;
 
 const SECONDS: View<TraceStatsRequest, TraceStatsSecond> = View::new(
     &[
-        Second::new("Second", "Second", Id, |_, row| row.second.into()),
-        Second::new("Events", "Events", Whole, |_, row| row.events.into()).cost(),
-        Second::new("Bytes", "MB", Megabytes, |_, row| row.record_bytes.into()).cost(),
-        Second::new("Stacks", "With stack", Whole, |_, row| row.stacks.into()).sum(),
-        Second::new("Kinds", "Kinds", Whole, |_, row| row.kinds.into()),
+        TraceStatsSecondColumn::new("Second", "Second", Id, |_, row| row.second.into()),
+        TraceStatsSecondColumn::new("Events", "Events", Whole, |_, row| row.events.into()).cost(),
+        TraceStatsSecondColumn::new("Bytes", "MB", Megabytes, |_, row| row.record_bytes.into())
+            .cost(),
+        TraceStatsSecondColumn::new("Stacks", "With stack", Whole, |_, row| row.stacks.into())
+            .sum(),
+        TraceStatsSecondColumn::new("Kinds", "Kinds", Whole, |_, row| row.kinds.into()),
     ],
     |row| row.sort_value,
 )

@@ -116,36 +116,36 @@ enum List {
     Events(Vec<i32>),
 }
 
-type OfProcess = Column<VirtualAllocRequest, VirtualAllocRow>;
+type VirtualAllocColumn = Column<VirtualAllocRequest, VirtualAllocRow>;
 
 const PROCESSES: View<VirtualAllocRequest, VirtualAllocRow> = View::new(
     &[
-        OfProcess::new("NotReleasedSize", "Outstanding", Bytes, |_, row| {
+        VirtualAllocColumn::new("NotReleasedSize", "Outstanding", Bytes, |_, row| {
             row.outstanding_bytes.into()
         })
         .cost(),
-        OfProcess::new("NotReleasedCount", "Count", Whole, |_, row| {
+        VirtualAllocColumn::new("NotReleasedCount", "Count", Whole, |_, row| {
             row.outstanding_commits.into()
         })
         .cost(),
-        OfProcess::new("CommitSize", "Committed", Bytes, |_, row| {
+        VirtualAllocColumn::new("CommitSize", "Committed", Bytes, |_, row| {
             row.commit_bytes.into()
         })
         .cost(),
-        OfProcess::new("CommitCount", "Count", Whole, |_, row| row.commits.into()).cost(),
-        OfProcess::new("FreedSize", "Freed", Bytes, |_, row| row.freed_bytes.into()).sum(),
-        OfProcess::new("FreedCount", "Count", Whole, |_, row| row.frees.into()).sum(),
-        OfProcess::new("MaxCommitSize", "Largest", Bytes, |_, row| {
+        VirtualAllocColumn::new("CommitCount", "Count", Whole, |_, row| row.commits.into()).cost(),
+        VirtualAllocColumn::new("FreedSize", "Freed", Bytes, |_, row| row.freed_bytes.into()).sum(),
+        VirtualAllocColumn::new("FreedCount", "Count", Whole, |_, row| row.frees.into()).sum(),
+        VirtualAllocColumn::new("MaxCommitSize", "Largest", Bytes, |_, row| {
             row.max_commit_bytes.into()
         })
         .worst(),
-        OfProcess::new("PeakSize", "Peak", Bytes, |_, row| row.peak_bytes.into()).worst(),
-        OfProcess::new("ReserveCount", "Reserves", Whole, |_, row| {
+        VirtualAllocColumn::new("PeakSize", "Peak", Bytes, |_, row| row.peak_bytes.into()).worst(),
+        VirtualAllocColumn::new("ReserveCount", "Reserves", Whole, |_, row| {
             row.reserves.into()
         })
         .sum()
         .hidden(),
-        OfProcess::new("Process", "Process", ProcessLine, |_, row| row.into()),
+        VirtualAllocColumn::new("Process", "Process", ProcessLine, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )

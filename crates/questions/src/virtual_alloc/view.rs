@@ -6,34 +6,34 @@ use etwkit_question::Format::{Bytes, Id, Moment, Process, ProcessLine, Whole, Wo
 use etwkit_question::group::Group;
 use etwkit_question::{Column, Line, Ranked, View, frames};
 
-type OfStack = Column<VirtualAllocRequest, VirtualStackRow>;
+type VirtualStackColumn = Column<VirtualAllocRequest, VirtualStackRow>;
 
 pub(super) const STACKS: View<VirtualAllocRequest, VirtualStackRow> = View::new(
     &[
-        OfStack::new("NotReleasedSize", "Outstanding", Bytes, |_, row| {
+        VirtualStackColumn::new("NotReleasedSize", "Outstanding", Bytes, |_, row| {
             row.outstanding_bytes.into()
         })
         .cost(),
-        OfStack::new("NotReleasedCount", "Count", Whole, |_, row| {
+        VirtualStackColumn::new("NotReleasedCount", "Count", Whole, |_, row| {
             row.outstanding_commits.into()
         })
         .cost(),
-        OfStack::new("CommitSize", "Committed", Bytes, |_, row| {
+        VirtualStackColumn::new("CommitSize", "Committed", Bytes, |_, row| {
             row.commit_bytes.into()
         })
         .cost(),
-        OfStack::new("CommitCount", "Count", Whole, |_, row| row.commits.into()).cost(),
-        OfStack::new("MaxCommitSize", "Largest", Bytes, |_, row| {
+        VirtualStackColumn::new("CommitCount", "Count", Whole, |_, row| row.commits.into()).cost(),
+        VirtualStackColumn::new("MaxCommitSize", "Largest", Bytes, |_, row| {
             row.max_commit_bytes.into()
         })
         .worst()
         .hidden(),
-        OfStack::new("StackId", "Stack", Word, |_, row| row.stack_id.into())
+        VirtualStackColumn::new("StackId", "Stack", Word, |_, row| row.stack_id.into())
             .or("(none)")
             .shown_if(|asked| asked.methods.is_none()),
-        OfStack::new("Method", "Method", Word, |_, row| row.method.clone().into())
+        VirtualStackColumn::new("Method", "Method", Word, |_, row| row.method.clone().into())
             .shown_if(|asked| asked.methods.is_some()),
-        OfStack::new("Process", "Process", Process, |_, row| row.into())
+        VirtualStackColumn::new("Process", "Process", Process, |_, row| row.into())
             .shown_when_merged(|_| true),
     ],
     |row| row.sort_value,
@@ -59,23 +59,24 @@ pub(super) fn of_process(
     )
 }
 
-type Single = Column<VirtualAllocRequest, VirtualEvent>;
+type VirtualEventColumn = Column<VirtualAllocRequest, VirtualEvent>;
 
 pub(super) const ALLOCATIONS: View<VirtualAllocRequest, VirtualEvent> = View::new(
     &[
-        Single::new("Time", "Time", Moment, |_, row| row.ts_ns.into()),
-        Single::new("Kind", "What", Word, |_, row| row.kind.as_str().into()),
-        Single::new("Size", "Size", Bytes, |_, row| row.size_bytes.into()).cost(),
-        Single::new("NotReleasedSize", "Outstanding", Bytes, |_, row| {
+        VirtualEventColumn::new("Time", "Time", Moment, |_, row| row.ts_ns.into()),
+        VirtualEventColumn::new("Kind", "What", Word, |_, row| row.kind.as_str().into()),
+        VirtualEventColumn::new("Size", "Size", Bytes, |_, row| row.size_bytes.into()).cost(),
+        VirtualEventColumn::new("NotReleasedSize", "Outstanding", Bytes, |_, row| {
             row.outstanding_bytes.into()
         })
         .cost(),
-        Single::new("Address", "Address", Word, |_, row| {
+        VirtualEventColumn::new("Address", "Address", Word, |_, row| {
             row.address.as_str().into()
         }),
-        Single::new("StackId", "Stack", Word, |_, row| row.stack_id.into()).or("(none)"),
-        Single::new("Tid", "Tid", Id, |_, row| row.tid.into()).hidden(),
-        Single::new("Process", "Process", Process, |_, row| row.into()),
+        VirtualEventColumn::new("StackId", "Stack", Word, |_, row| row.stack_id.into())
+            .or("(none)"),
+        VirtualEventColumn::new("Tid", "Tid", Id, |_, row| row.tid.into()).hidden(),
+        VirtualEventColumn::new("Process", "Process", Process, |_, row| row.into()),
     ],
     |row| row.ts_ns as f64,
 )

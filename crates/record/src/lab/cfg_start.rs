@@ -26,7 +26,7 @@ const PLAIN: Names = Names {
 
 /// Number of functions, and the folder of the programs.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Amount {
+pub(crate) struct CfgStartArgs {
     /// Folder of the programs, which is made; programs of an earlier run are replaced
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
@@ -40,7 +40,7 @@ pub(crate) struct Amount {
     repeat: u32,
 }
 
-impl Amount {
+impl CfgStartArgs {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         Names::prepare(&[GUARDED, PLAIN], &self.folder)?;
         for functions in &self.functions {
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn programs_are_written_and_written_again() {
         let folder = tempfile::tempdir().unwrap();
-        let amount = Amount {
+        let amount = CfgStartArgs {
             folder: folder.path().to_owned(),
             functions: vec![10, 20],
             repeat: 1,

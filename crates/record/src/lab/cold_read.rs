@@ -22,7 +22,7 @@ const PIECE: usize = 1_000_000;
 
 /// Size of the file, and its folder.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Amount {
+pub(crate) struct ColdReadArgs {
     /// Folder of the file, which is made; the file is removed
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
@@ -32,7 +32,7 @@ pub(crate) struct Amount {
     size: u32,
 }
 
-impl Amount {
+impl ColdReadArgs {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         Names::prepare(&[FILES], &self.folder)?;
         let path = FILES.path(&self.folder, 0);
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn a_file_is_read_twice_and_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let amount = Amount {
+        let amount = ColdReadArgs {
             folder: folder.path().to_owned(),
             size: 3,
         };

@@ -18,7 +18,7 @@ const PIECE: usize = 1 << 16;
 
 /// Source and target of the copy, and the number of copies.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Amount {
+pub(crate) struct CopyFileArgs {
     /// File to copy
     #[arg(value_name = "FROM")]
     from: PathBuf,
@@ -31,7 +31,7 @@ pub(crate) struct Amount {
     repeat: u32,
 }
 
-impl Amount {
+impl CopyFileArgs {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         // The link itself counts, not its target: copying through a link would write elsewhere.
         if self.to.symlink_metadata().is_ok() {
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     fn copy(from: &Path, to: &Path) -> Result<Report> {
-        Amount {
+        CopyFileArgs {
             from: from.to_owned(),
             to: to.to_owned(),
             repeat: 3,

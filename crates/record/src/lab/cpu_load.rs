@@ -17,7 +17,7 @@ const STEPS: u32 = 10_000;
 
 /// Number of threads, and the duration.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Amount {
+pub(crate) struct CpuLoadArgs {
     /// Threads; the default is one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_096))]
     threads: Option<u32>,
@@ -30,7 +30,7 @@ pub(crate) struct Amount {
     pub(crate) priority: Option<Priority>,
 }
 
-impl Amount {
+impl CpuLoadArgs {
     /// Returns the command line of the same workload without a priority.
     pub(crate) fn without_priority(&self, json: bool) -> Vec<String> {
         let mut args = vec![

@@ -29,7 +29,7 @@ const GAP: Duration = Duration::from_millis(500);
 
 /// Number of processes, and the folder of the programs.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Amount {
+pub(crate) struct DelayLoadArgs {
     /// Folder of the programs, which is made; programs of an earlier run are replaced
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
@@ -77,7 +77,7 @@ const VARIANTS: &[Variant] = variants! {
     "Without_", "without shell32.dll", "without";
 };
 
-impl Amount {
+impl DelayLoadArgs {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         let names: Vec<Names> = VARIANTS.iter().map(|variant| variant.file).collect();
         Names::prepare(&names, &self.folder)?;
@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn programs_are_written_and_the_rest_is_a_plan() {
         let folder = tempfile::tempdir().unwrap();
-        let amount = Amount {
+        let amount = DelayLoadArgs {
             folder: folder.path().to_owned(),
             processes: 7,
         };

@@ -26,7 +26,7 @@ const ANSWERS: [u8; 2] = [0x81, 0x80];
 
 /// Number of names, and the timeout.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Amount {
+pub(crate) struct DnsArgs {
     /// Names that are looked up
     #[arg(long, value_name = "N", default_value_t = 5,
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -43,7 +43,7 @@ pub(crate) struct Amount {
     system: bool,
 }
 
-impl Amount {
+impl DnsArgs {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         if self.system {
             return Ok(self.by_system(bench, &|name| (name, 0).to_socket_addrs().is_ok()));
@@ -262,7 +262,7 @@ mod tests {
 
     fn look_up(timeout: f64, healthy: bool) -> Report {
         let bench = crate::lab::tests::bench();
-        Amount {
+        DnsArgs {
             names: 3,
             timeout,
             healthy,
@@ -296,7 +296,7 @@ mod tests {
             asked.borrow_mut().push(name.to_owned());
             name.contains("-1.")
         };
-        let amount = Amount {
+        let amount = DnsArgs {
             names: 3,
             timeout: 2.0,
             healthy: false,

@@ -23,7 +23,7 @@ const STALL: Duration = Duration::from_millis(100);
 
 /// Number of files, and their folder.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Amount {
+pub(crate) struct FileChurnArgs {
     /// Folder of the files, which is made; the files are removed
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
@@ -37,7 +37,7 @@ pub(crate) struct Amount {
     files: u32,
 }
 
-impl Amount {
+impl FileChurnArgs {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         Names::prepare(&[FILES], &self.folder)?;
         let begun = Instant::now();
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn files_are_timed_and_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let amount = Amount {
+        let amount = FileChurnArgs {
             folder: folder.path().to_owned(),
             churn: 30,
             files: 20,
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn what_takes_a_tenth_of_a_second_is_a_stall() {
-        let amount = Amount {
+        let amount = FileChurnArgs {
             folder: PathBuf::new(),
             churn: 0,
             files: 3,

@@ -24,7 +24,7 @@ const CALM: Duration = Duration::from_millis(500);
 
 /// Duration of each click's work, and the number of clicks.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Amount {
+pub(crate) struct HangArgs {
     /// Time that each click keeps the thread busy
     #[arg(long, value_name = "SECONDS", default_value_t = 5,
           value_parser = clap::value_parser!(u32).range(1..=3_600))]
@@ -50,7 +50,7 @@ impl Silence {
     }
 }
 
-impl Amount {
+impl HangArgs {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         let mut report = Report::new("hang", &["ui"], "dump ui-delay");
         let silence = if cfg!(windows) {
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_click_keeps_the_thread_silent() {
-        let report = Amount {
+        let report = HangArgs {
             seconds: 1,
             clicks: 2,
         }
@@ -305,7 +305,7 @@ mod tests {
         let Some((_folder, mut command)) = wine("hang", &program(1)) else {
             return;
         };
-        let amount = Amount {
+        let amount = HangArgs {
             seconds: 1,
             clicks: 2,
         };

@@ -12,7 +12,7 @@ use crate::lab::{Bench, Report};
 
 /// Number of clicks, and the size of the leak.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Amount {
+pub(crate) struct LeakArgs {
     /// Number of clicks
     #[arg(long, value_name = "N", default_value_t = 100,
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -31,7 +31,7 @@ pub(crate) struct Amount {
     pause: u32,
 }
 
-impl Amount {
+impl LeakArgs {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         let mut report = Report::new("leak", &["handle", "memory"], "dump objectref --leak");
         let before = handles();

@@ -81,36 +81,36 @@ pub struct LabArgs {
 #[derive(Debug, Clone, Subcommand)]
 enum Workload {
     /// Create and end many processes, which all live at the same time
-    ProcessCreate(process_create::Amount),
+    ProcessCreate(process_create::ProcessCreateArgs),
     /// Start programs with more and more functions, with and without Control Flow Guard
-    CfgStart(cfg_start::Amount),
+    CfgStart(cfg_start::CfgStartArgs),
     /// Create and end processes that import a library which they never call: at once, with delay,
     /// or not
-    DelayLoad(delay_load::Amount),
+    DelayLoad(delay_load::DelayLoadArgs),
     /// Keep processors busy for a while: less CPU than asked for is what others took
-    CpuLoad(cpu_load::Amount),
+    CpuLoad(cpu_load::CpuLoadArgs),
     /// Write many small files, one after the other or with several threads
-    WriteFiles(write_files::Amount),
+    WriteFiles(write_files::WriteFilesArgs),
     /// Write a large file: without waiting for the disk, waiting at the end, and after each piece
-    WriteCache(write_cache::Amount),
+    WriteCache(write_cache::WriteCacheArgs),
     /// Create and delete very many files, then time the creation of some
-    FileChurn(file_churn::Amount),
+    FileChurn(file_churn::FileChurnArgs),
     /// Read a file that is not in memory, and then again
-    ColdRead(cold_read::Amount),
+    ColdRead(cold_read::ColdReadArgs),
     /// Copy a file as the system does it, and compare the copy
-    CopyFile(copy_file::Amount),
+    CopyFile(copy_file::CopyFileArgs),
     /// Open handles and keep memory with each click, and give nothing back
-    Leak(leak::Amount),
+    Leak(leak::LeakArgs),
     /// A window whose thread does something else instead of looking for messages
-    Hang(hang::Amount),
+    Hang(hang::HangArgs),
     /// Call the system as often as possible: what a call costs, and what recording calls adds
-    SyscallStorm(syscall_storm::Amount),
+    SyscallStorm(syscall_storm::SyscallStormArgs),
     /// Threads that wait in a loop for the next piece of parallel work, or sleep until it is there
-    Spin(spin::Amount),
+    Spin(spin::SpinArgs),
     /// Look names up at servers of which the first one does not answer
-    Dns(dns::Amount),
+    Dns(dns::DnsArgs),
     /// Threads of which each waits for the next one, down to the one that sleeps
-    WaitChain(wait_chain::Amount),
+    WaitChain(wait_chain::WaitChainArgs),
     /// A process that another workload started
     #[command(hide = true)]
     Child(process_create::Child),

@@ -33,7 +33,7 @@ const DESTROY: ValueNames = ValueNames {
 
 /// Number of processes.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Amount {
+pub(crate) struct ProcessCreateArgs {
     /// Processes that the first one starts
     #[arg(long, value_name = "N", default_value_t = 40,
           value_parser = clap::value_parser!(u32).range(1..=1_000))]
@@ -59,7 +59,7 @@ pub(crate) struct Child {
     load: Option<String>,
 }
 
-impl Amount {
+impl ProcessCreateArgs {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         let library = self.load.as_deref().map(file_name);
         let load = library.as_deref();
@@ -220,7 +220,7 @@ mod tests {
     #[cfg(not(windows))]
     #[test]
     fn libraries_are_a_plan_elsewhere() {
-        let amount = Amount {
+        let amount = ProcessCreateArgs {
             children: 40,
             grandchildren: 24,
             load: Some("user32".to_owned()),

@@ -28,7 +28,7 @@ enum Wait {
 
 /// Number of threads, the way in which they wait, and the duration.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Amount {
+pub(crate) struct SpinArgs {
     /// Threads; the default is one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_096))]
     threads: Option<u32>,
@@ -75,7 +75,7 @@ impl Due {
     }
 }
 
-impl Amount {
+impl SpinArgs {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         let threads = self.threads.unwrap_or_else(processors);
         let due = Due::default();

@@ -17,7 +17,7 @@ const CALLS: u32 = 100;
 
 /// Number of threads, and the duration.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Amount {
+pub(crate) struct SyscallStormArgs {
     /// Threads; the default is one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_096))]
     threads: Option<u32>,
@@ -31,7 +31,7 @@ pub(crate) struct Amount {
     traced: bool,
 }
 
-impl Amount {
+impl SyscallStormArgs {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         let mut report = self.storm(bench);
         if !self.traced {
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn calls_are_counted_for_as_long_as_asked() {
-        let report = Amount {
+        let report = SyscallStormArgs {
             threads: Some(2),
             seconds: 1,
             traced: false,
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn without_strace_there_is_a_hint() {
-        let amount = Amount {
+        let amount = SyscallStormArgs {
             threads: Some(1),
             seconds: 1,
             traced: true,

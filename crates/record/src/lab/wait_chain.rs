@@ -11,7 +11,7 @@ use crate::lab::{Bench, Report};
 
 /// Length of the chain, and the duration of the sleep.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Amount {
+pub(crate) struct WaitChainArgs {
     /// Threads of the chain
     #[arg(long, value_name = "N", default_value_t = 5,
           value_parser = clap::value_parser!(u32).range(2..=1_000))]
@@ -26,7 +26,7 @@ pub(crate) struct Amount {
     repeat: u32,
 }
 
-impl Amount {
+impl WaitChainArgs {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         let sleep = Duration::from_millis(self.sleep.into());
         let mut done = 0;

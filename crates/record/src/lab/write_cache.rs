@@ -47,7 +47,7 @@ impl Flush {
 
 /// Size of the file, and its folder.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Amount {
+pub(crate) struct WriteCacheArgs {
     /// Folder of the file, which is made; the file is removed
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
@@ -64,7 +64,7 @@ pub(crate) struct Amount {
     flush: Option<Flush>,
 }
 
-impl Amount {
+impl WriteCacheArgs {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         Names::prepare(&[FILES], &self.folder)?;
         let path = FILES.path(&self.folder, 0);
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn a_file_is_written_in_all_ways_and_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let mut amount = Amount {
+        let mut amount = WriteCacheArgs {
             folder: folder.path().to_owned(),
             size: 3,
             piece: 700,

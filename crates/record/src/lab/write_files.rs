@@ -35,7 +35,7 @@ enum Mode {
 
 /// Number and size of the files, and their folder.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Amount {
+pub(crate) struct WriteFilesArgs {
     /// Folder of the files, which is made; files of an earlier run are replaced
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
@@ -55,7 +55,7 @@ pub(crate) struct Amount {
     threads: Option<u32>,
 }
 
-impl Amount {
+impl WriteFilesArgs {
     pub(crate) fn run(&self, bench: &Bench<'_>) -> Result<Report> {
         Names::prepare(&[FILES], &self.folder)?;
         let threads = if self.mode == Mode::Serial {
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     fn write(folder: &Path, mode: Mode, threads: Option<u32>) -> Result<Report> {
-        let amount = Amount {
+        let amount = WriteFilesArgs {
             folder: folder.to_owned(),
             mode,
             files: 25,

@@ -24,7 +24,7 @@ use crate::mcp::traces::Trace;
 use crate::{command_line, said, text};
 
 /// A question with the values of its options.
-pub(crate) struct Asked {
+pub(crate) struct QuestionRequest {
     pub(crate) question: &'static dyn AnyQuestion,
     pub(crate) traces: Vec<Arc<Trace>>,
     pub(crate) values: Values,
@@ -47,8 +47,8 @@ pub(crate) fn find(name: &str) -> Result<&'static dyn AnyQuestion> {
 }
 
 /// Runs a question on one or more traces.
-pub(crate) fn ask(call: &Call<'_>, asked: &Asked) -> Result<Answer> {
-    let Asked {
+pub(crate) fn ask(call: &Call<'_>, asked: &QuestionRequest) -> Result<Answer> {
+    let QuestionRequest {
         question,
         traces,
         values,
@@ -100,7 +100,7 @@ pub(crate) fn ask(call: &Call<'_>, asked: &Asked) -> Result<Answer> {
 /// Returns the answer of one trace, or of all together.
 fn answer_of(
     call: &Call<'_>,
-    asked: &Asked,
+    asked: &QuestionRequest,
     request: &dyn AnyRequest,
     about: &[Arc<Trace>],
     page: Page,
@@ -171,7 +171,7 @@ fn not_recorded(
 }
 
 /// Returns the reason why the answer to a question has no rows.
-fn why_nothing(call: &Call<'_>, asked: &Asked, about: &[Arc<Trace>]) -> Result<String> {
+fn why_nothing(call: &Call<'_>, asked: &QuestionRequest, about: &[Arc<Trace>]) -> Result<String> {
     let Some(trace) = about.first() else {
         return Ok("there is no row".to_owned());
     };
@@ -228,7 +228,7 @@ fn tables(rows: &etwkit_question::Answer, page: Page) -> Answer {
 }
 
 /// Returns the command line that runs the same question.
-fn command(asked: &Asked, about: &[Arc<Trace>]) -> String {
+fn command(asked: &QuestionRequest, about: &[Arc<Trace>]) -> String {
     let paths: Vec<String> = about
         .iter()
         .map(|trace| trace.named.display().to_string())
@@ -266,7 +266,7 @@ pub(crate) fn diagnose(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Re
         }
     }
     answer.extend(evidence.json());
-    let asked = Asked {
+    let asked = QuestionRequest {
         question,
         traces: vec![trace],
         values,

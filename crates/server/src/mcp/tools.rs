@@ -11,7 +11,7 @@ use etwkit_question::{AnyQuestion, Values, request_schema, row_schema};
 use serde_json::{Value, json};
 
 use crate::mcp::arguments::Arguments;
-use crate::mcp::ask::{self, Asked};
+use crate::mcp::ask::{self, QuestionRequest};
 use crate::mcp::capability;
 use crate::mcp::evidence::Evidence;
 use crate::mcp::problem::{Problem, Result};
@@ -362,7 +362,7 @@ fn ask_question(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answe
     let values = given.options("options")?;
     ask::ask(
         call,
-        &Asked {
+        &QuestionRequest {
             question,
             traces,
             values,
@@ -396,7 +396,7 @@ fn ask_with(
         .collect::<Result<_>>()?;
     ask::ask(
         call,
-        &Asked {
+        &QuestionRequest {
             question: tool.question()?,
             traces,
             values,

@@ -23,7 +23,7 @@ const IDLE_US: (u32, u32) = (30_000, 70_000);
 
 /// An operation on a file that is not finished.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Open {
+pub(super) struct UnfinishedFileIo {
     file: File,
     write: bool,
     /// The cache serves it; the disk is not needed.
@@ -113,7 +113,7 @@ impl<W: Write + Seek> Sim<W> {
                     .u32(tid);
                 p.u32(0x0100_0060).u32(0x80).u32(7).wide(&path);
             })?;
-        let open = Open {
+        let open = UnfinishedFileIo {
             file,
             write,
             cached: false,
@@ -144,7 +144,7 @@ impl<W: Write + Seek> Sim<W> {
         has_event: bool,
     ) {
         let (started, parts) = (self.tape.now(), Some(parts));
-        self.threads[thread].io = Some(Open {
+        self.threads[thread].io = Some(UnfinishedFileIo {
             file,
             write: false,
             cached: false,
@@ -159,7 +159,12 @@ impl<W: Write + Seek> Sim<W> {
 
     /// Continues an operation: the file is open, or the transfer is finished. Returns true if the
     /// thread has to wait for the disk now.
-    pub(super) fn go_on(&mut self, cpu: Cpu, thread: Thread, mut open: Open) -> Result<bool> {
+    pub(super) fn go_on(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        mut open: UnfinishedFileIo,
+    ) -> Result<bool> {
         if open.bytes > 0 {
             if !open.paging {
                 self.end_transfer(cpu, thread, open)?;
@@ -175,7 +180,7 @@ impl<W: Write + Seek> Sim<W> {
                     self.close(cpu, thread, open)?;
                 }
             } else {
-                self.threads[thread].io = Some(Open {
+                self.threads[thread].io = Some(UnfinishedFileIo {
                     bytes: 0,
                     parts: left,
                     ..open
@@ -218,8 +223,14 @@ impl<W: Write + Seek> Sim<W> {
         Ok(!open.cached)
     }
 
-    fn submit(&mut self, cpu: Cpu, thread: Thread, open: Open, offset: u64) -> Result<()> {
-        let Open {
+    fn submit(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        open: UnfinishedFileIo,
+        offset: u64,
+    ) -> Result<()> {
+        let UnfinishedFileIo {
             file, write, bytes, ..
         } = open;
         let (tid, pid) = self.ids(Some(thread));
@@ -349,12 +360,12 @@ impl<W: Write + Seek> Sim<W> {
         })
     }
 
-    fn end_transfer(&mut self, cpu: Cpu, thread: Thread, open: Open) -> Result<()> {
+    fn end_transfer(&mut self, cpu: Cpu, thread: Thread, open: UnfinishedFileIo) -> Result<()> {
         let name = if open.write { "write" } else { "read" };
         self.end_operation(cpu, thread, (name, open.started, open.bytes))
     }
 
-    fn close(&mut self, cpu: Cpu, thread: Thread, open: Open) -> Result<()> {
+    fn close(&mut self, cpu: Cpu, thread: Thread, open: UnfinishedFileIo) -> Result<()> {
         let (tid, _) = self.ids(Some(thread));
         let started = self
             .tape

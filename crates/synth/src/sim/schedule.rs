@@ -60,7 +60,7 @@ pub(super) struct ThreadState {
     pub(super) signals: u32,
     /// The thread that it serves.
     pub(super) client: Option<Thread>,
-    pub(super) io: Option<super::io::Open>,
+    pub(super) io: Option<super::io::UnfinishedFileIo>,
     /// Its open actions.
     pub(super) acting: super::act::Acting,
     /// The thread has to load the images of its process.

@@ -1,7 +1,7 @@
 //! The account of one thread: its running, waiting and ready times.
 
 use crate::tape::T0;
-use crate::truth::{Open, ThreadTimes, Times};
+use crate::truth::{SwitchedOut, ThreadTimes, Times};
 
 /// States of a thread at its switch-out (`KTHREAD_STATE`).
 pub(super) mod state {
@@ -137,7 +137,7 @@ impl Account {
             .values_mut()
             .for_each(|ticks| *ticks *= TICK_NS);
         let ns = |time: i64| (time - T0) * TICK_NS;
-        let open = self.out.map(|out| Open {
+        let open = self.out.map(|out| SwitchedOut {
             since_ns: ns(out.time),
             state: out.state,
             reason: out.reason,

@@ -61,7 +61,12 @@ impl<W: Write + Seek> Sim<W> {
         }
     }
 
-    fn io_step(&mut self, cpu: Cpu, thread: Thread, open: super::io::Open) -> Result<Then> {
+    fn io_step(
+        &mut self,
+        cpu: Cpu,
+        thread: Thread,
+        open: super::io::UnfinishedFileIo,
+    ) -> Result<Then> {
         let reason = if open.paging {
             reason::WR_PAGE_IN
         } else {

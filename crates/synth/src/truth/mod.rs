@@ -243,12 +243,12 @@ pub struct ThreadTimes {
     pub times: Times,
     /// The wait or ready time that the end of the trace cuts off; none if the thread is running
     /// then, or has ended.
-    pub open_at_end: Option<Open>,
+    pub open_at_end: Option<SwitchedOut>,
 }
 
 /// A thread that is switched out when the trace ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Open {
+pub struct SwitchedOut {
     /// Switch-out.
     pub since_ns: i64,
     /// State of the switch-out: 1 ready, 5 waiting.

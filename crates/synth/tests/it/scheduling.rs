@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use etwkit_etl::RawEvent;
 use etwkit_etl::bytes::{i64_at, u8_at, u32_at, u64_at};
-use etwkit_synth::truth::{Open, Operations, ThreadTimes};
+use etwkit_synth::truth::{Operations, SwitchedOut, ThreadTimes};
 use etwkit_synth::{Options, Truth};
 
 use super::kit::{SCRIPTED, office, open, seeded, visit, written};
@@ -96,7 +96,7 @@ impl Machine {
         }
         for seen in self.threads.values_mut() {
             let ns = |time: i64| (time - t0) * TICK_NS;
-            seen.times.open_at_end = seen.out.map(|(out, state, reason)| Open {
+            seen.times.open_at_end = seen.out.map(|(out, state, reason)| SwitchedOut {
                 since_ns: ns(out),
                 state,
                 reason,

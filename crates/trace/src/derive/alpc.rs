@@ -11,12 +11,12 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{Alpc, AlpcProcess, Row};
 
 /// Sender, receiver, port.
-type Key = (Option<i32>, Option<i32>, Option<Arc<str>>);
+type ConversationKey = (Option<i32>, Option<i32>, Option<Arc<str>>);
 
 /// Computes `alpc_process`.
 pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let mut texts = Interner::default();
-    let mut sums: BTreeMap<Key, AlpcProcess> = BTreeMap::new();
+    let mut sums: BTreeMap<ConversationKey, AlpcProcess> = BTreeMap::new();
     let columns = [
         "sender_process_key",
         "receiver_process_key",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::TableSource;
-use super::cores::{Sum, sampled, switched};
+use super::cores::{CoreKindCpu, sampled, switched};
 use super::frames::{Expander, MethodId, Stacks};
 use super::speeds::{Cores, Speeds};
 use crate::out::Out;
@@ -13,7 +13,7 @@ use crate::sink::{Sink, SinkError};
 use crate::table::CpuMethodClass;
 
 /// Process, kind of core and stack.
-type Key = (Option<i32>, Option<i32>, i32);
+type StackClassKey = (Option<i32>, Option<i32>, i32);
 
 /// Computes `cpu_method_class` from samples, or from the slices with a stack if there are no
 /// samples.
@@ -27,7 +27,7 @@ pub(super) fn derive(
     if cores.classes().len() < 2 {
         return Ok(());
     }
-    let mut groups: FxHashMap<Key, Sum> = FxHashMap::default();
+    let mut groups: FxHashMap<StackClassKey, CoreKindCpu> = FxHashMap::default();
     if has_samples {
         sampled(source, &mut |sample| {
             if let Some(stack) = sample.stack {
@@ -59,7 +59,7 @@ pub(super) fn derive(
             }
         })?;
     }
-    let mut groups: Vec<(Key, Sum)> = groups.into_iter().collect();
+    let mut groups: Vec<(StackClassKey, CoreKindCpu)> = groups.into_iter().collect();
     // By process, as they are taken below; it also makes the rows independent of the order of a
     // hash table.
     groups.sort_unstable_by_key(|(key, _)| *key);
@@ -69,7 +69,7 @@ pub(super) fn derive(
     // One process at a time. Otherwise the sums of all methods of all processes would be in memory
     // at once.
     for groups in groups.chunk_by(|(a, _), (b, _)| a.0 == b.0) {
-        let mut sums: BTreeMap<(MethodId, Option<i32>), Sum> = BTreeMap::new();
+        let mut sums: BTreeMap<(MethodId, Option<i32>), CoreKindCpu> = BTreeMap::new();
         for ((_, class, stack), group) in groups {
             for (method, _) in expander.expand(*stack).iter() {
                 sums.entry((*method, *class)).or_default().merge(group);
@@ -86,7 +86,7 @@ pub(super) fn derive(
 fn row(
     stacks: &Stacks,
     method: MethodId,
-    sum: &Sum,
+    sum: &CoreKindCpu,
     process: Option<i32>,
     class: Option<i32>,
 ) -> CpuMethodClass {

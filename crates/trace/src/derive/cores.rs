@@ -16,7 +16,7 @@ use crate::table::{ContextSwitch, CpuClass, CpuClassPriority, CpuSample, Diagnos
 
 /// CPU of a process on one kind of core.
 #[derive(Debug, Default)]
-pub(super) struct Sum {
+pub(super) struct CoreKindCpu {
     cpu_ns: i64,
     measured_ns: i64,
     /// Σ time × MHz, Σ time × nominal MHz, Σ time × MHz ÷ nominal MHz.
@@ -30,7 +30,7 @@ pub(super) struct Sum {
     time: Option<(i64, i64)>,
 }
 
-impl Sum {
+impl CoreKindCpu {
     pub(super) fn add(
         &mut self,
         cpu: Option<i32>,
@@ -117,7 +117,7 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
     let cores = Cores::read(source)?;
     let mut states = States::default();
     let speeds = Speeds::read(source)?;
-    let mut sums: BTreeMap<(Option<i32>, Option<i32>), Sum> = BTreeMap::new();
+    let mut sums: BTreeMap<(Option<i32>, Option<i32>), CoreKindCpu> = BTreeMap::new();
     let mut busy = BTreeSet::new();
     sampled(source, &mut |sample| {
         busy.extend(sample.cpu);

@@ -10,9 +10,9 @@ use rustc_hash::FxHashMap;
 use super::columns::{Get, boolean, int32, int64, whole_int64};
 use super::frames::Stacks;
 use super::interval::Interval;
-use super::method::{Group, GroupKey, Methods, NO_STACK, OfProcess};
+use super::method::{Group, GroupKey, Methods, NO_STACK, ProcessCpuData};
 use super::percentiles::ReadyKind;
-use super::process::{Sum, row};
+use super::process::{ProcessSum, row};
 use super::tag::Tags;
 use super::tag_interval;
 use super::{TableSource, plus};
@@ -30,7 +30,7 @@ const HELD_ROWS: usize = 2_000_000;
 /// trace is derived on every processor at the same time.
 const THREADS: usize = 4;
 
-type Sums = BTreeMap<Option<i32>, Sum>;
+type Sums = BTreeMap<Option<i32>, ProcessSum>;
 pub(super) type Groups = FxHashMap<GroupKey, Group>;
 
 /// Computes `cpu_process`, `cpu_method`, `ready_percentile`, `cpu_tag` and `cpu_stack`.
@@ -83,7 +83,7 @@ fn derive_on(
             let (_, groups) = groups.split_at(from);
             let waits = of_process(&waits, *process);
             let readies = of_process(&readies, *process);
-            OfProcess {
+            ProcessCpuData {
                 process: *process,
                 groups,
                 waits,
@@ -91,7 +91,7 @@ fn derive_on(
                 has_switches,
             }
         };
-        let all: Vec<OfProcess<'_>> = chunk.iter().map(of_process).collect();
+        let all: Vec<ProcessCpuData<'_>> = chunk.iter().map(of_process).collect();
         for of in &all {
             let Some(sum) = sums.get(&of.process) else {
                 continue;

@@ -14,13 +14,13 @@ use crate::table::{MiniFilter, MiniFilterDriver, Row};
 type Text = Option<Arc<str>>;
 
 /// Process, name and path of the driver, true for post-operation callbacks, operation.
-type Key = (Option<i32>, Text, Text, bool, Text);
+type CallbackKey = (Option<i32>, Text, Text, bool, Text);
 
 /// Computes `mini_filter_driver`.
 pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let mut frames: Option<Stacks> = None;
     let mut texts = Interner::default();
-    let mut sums: BTreeMap<Key, MiniFilterDriver> = BTreeMap::new();
+    let mut sums: BTreeMap<CallbackKey, MiniFilterDriver> = BTreeMap::new();
     let columns = [
         "process_key",
         "frame_id",
@@ -61,7 +61,10 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
         Ok(())
     })?;
     let owned = |text: Text| text.map(|text| text.to_string());
-    let row = |((process_key, module, path, is_post, operation), sum): (Key, MiniFilterDriver)| {
+    let row = |((process_key, module, path, is_post, operation), sum): (
+        CallbackKey,
+        MiniFilterDriver,
+    )| {
         let phase = if is_post { "post" } else { "pre" }.to_owned();
         let module = owned(module);
         let module_path = owned(path);

@@ -105,7 +105,7 @@ impl Group {
 
 /// Sums for a method of a process.
 #[derive(Debug, Clone, Default)]
-struct Sum {
+struct MethodSum {
     group: Group,
     exclusive_ns: i64,
     threads: i64,
@@ -121,7 +121,7 @@ struct Sum {
 
 /// CPU data of a process.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct OfProcess<'a> {
+pub(super) struct ProcessCpuData<'a> {
     pub(super) process: Option<i32>,
     /// Sorted by thread.
     pub(super) groups: &'a [(GroupKey, Group)],
@@ -152,7 +152,7 @@ pub(super) struct Methods<'s> {
 
 /// Sums in chunks of one size: a growing vector would copy all of them each time.
 #[derive(Default)]
-struct Sums(Vec<Vec<Sum>>);
+struct Sums(Vec<Vec<MethodSum>>);
 
 /// Minimum number of ready times for percentiles of a method; percentiles of fewer values mean
 /// little.
@@ -165,11 +165,11 @@ const PIECE: usize = 1 << 12;
 const NONE: u32 = u32::MAX;
 
 impl Sums {
-    fn get_mut(&mut self, place: u32) -> Option<&mut Sum> {
+    fn get_mut(&mut self, place: u32) -> Option<&mut MethodSum> {
         let place = place as usize;
         // Indices come in ascending order, so one more piece is always enough.
         if place / PIECE >= self.0.len() && place != NONE as usize {
-            self.0.push(vec![Sum::default(); PIECE]);
+            self.0.push(vec![MethodSum::default(); PIECE]);
         }
         self.0.get_mut(place / PIECE)?.get_mut(place % PIECE)
     }
@@ -194,7 +194,7 @@ impl<'s> Methods<'s> {
     /// Sums up the methods of a process, and writes the rows in the order of the methods.
     pub(super) fn process(
         &mut self,
-        of: OfProcess<'_>,
+        of: ProcessCpuData<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         for (key, group) in of.groups {
@@ -243,7 +243,7 @@ impl<'s> Methods<'s> {
     fn each<'i>(
         &mut self,
         intervals: impl Iterator<Item = &'i Interval>,
-        mut add: impl FnMut(&mut Sum, &Interval),
+        mut add: impl FnMut(&mut MethodSum, &Interval),
     ) {
         for interval in intervals {
             let Some(stack) = interval.stack else {
@@ -381,7 +381,7 @@ impl<'s> Methods<'s> {
         ranks.filter_map(|rank| self.ranked.get(*rank as usize))
     }
 
-    fn rows(&mut self, of: OfProcess<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    fn rows(&mut self, of: ProcessCpuData<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
         let mut touched = std::mem::take(&mut self.touched);
         // Methods were added in the order of stacks; rows are in the order of method IDs.
         touched.sort_unstable();
@@ -418,7 +418,7 @@ impl<'s> Methods<'s> {
     }
 }
 
-impl Sum {
+impl MethodSum {
     fn add(&mut self, thread: i32, group: &Group, depth: u32) {
         self.group.add(group);
         if depth == 0 {
@@ -436,7 +436,7 @@ impl Sum {
 fn row(
     process_key: Option<i32>,
     method: MethodId,
-    sum: &Sum,
+    sum: &MethodSum,
     has_switches: bool,
     stacks: &Stacks,
 ) -> Option<CpuMethod> {

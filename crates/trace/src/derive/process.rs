@@ -9,7 +9,7 @@ use crate::table::CpuProcess;
 
 /// Sums for a process.
 #[derive(Debug, Default)]
-pub(super) struct Sum {
+pub(super) struct ProcessSum {
     pub(super) samples: i64,
     pub(super) cpu_ns: i64,
     pub(super) dpc_isr_cpu_ns: i64,
@@ -33,7 +33,7 @@ pub(super) struct Sum {
     off: Option<(i64, i64)>,
 }
 
-impl Sum {
+impl ProcessSum {
     /// Adds the sums of switches to the sums of samples.
     pub(super) fn add(&mut self, other: Self) {
         self.samples += other.samples;
@@ -84,7 +84,7 @@ fn around(known: Option<(i64, i64)>, start: i64, end: i64) -> (i64, i64) {
 /// The row of a process; `wait` and `ready` are the lengths of their unions.
 pub(super) fn row(
     process_key: Option<i32>,
-    sum: &Sum,
+    sum: &ProcessSum,
     has_switches: bool,
     wait: i64,
     ready: i64,

@@ -11,13 +11,13 @@ use crate::sink::{Sink, SinkError};
 use crate::table::{RegistryIo, RegistryKey, Row};
 
 /// Key, process and kind.
-type Of = (Option<Arc<str>>, Option<i32>, Arc<str>);
+type RegistrySumKey = (Option<Arc<str>>, Option<i32>, Arc<str>);
 
 /// Computes `registry_key`.
 pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let columns = ["operation", "process_key", "duration_ns", "key", "status"];
     let mut texts = Interner::default();
-    let mut sums: BTreeMap<Of, RegistryKey> = BTreeMap::new();
+    let mut sums: BTreeMap<RegistrySumKey, RegistryKey> = BTreeMap::new();
     source.scan(RegistryIo::TABLE, &columns, &mut |batch| {
         let operation = text(batch, "operation")?;
         let key = text(batch, "key")?;
@@ -36,7 +36,7 @@ pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<()
         }
         Ok(())
     })?;
-    let row = |((key, process_key, operation), sum): (Of, RegistryKey)| RegistryKey {
+    let row = |((key, process_key, operation), sum): (RegistrySumKey, RegistryKey)| RegistryKey {
         key,
         process_key,
         operation: operation.to_string(),

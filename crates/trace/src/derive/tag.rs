@@ -6,7 +6,7 @@ use etwkit_base::intervals::SortedUnion;
 use rustc_hash::FxHashMap;
 
 use super::frames::Stacks;
-use super::method::{Group, OfProcess};
+use super::method::{Group, ProcessCpuData};
 use crate::out::Out;
 use crate::sink::{Sink, SinkError};
 use crate::table::CpuTag;
@@ -14,7 +14,7 @@ use crate::tags::{TagSet, Tagged};
 
 /// Sums for a tag of a process.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sum {
+struct TagSum {
     group: Group,
     inclusive_ns: i64,
     threads: i64,
@@ -41,10 +41,14 @@ impl<'s> Tags<'s> {
     }
 
     /// Writes the rows of a process, by set and name of the tag.
-    pub(super) fn process(&self, of: OfProcess<'_>, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    pub(super) fn process(
+        &self,
+        of: ProcessCpuData<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), SinkError> {
         let mut rows = Out::default();
         for (set, tagged) in &self.sets {
-            let named: BTreeMap<&str, Sum> = sums(tagged, of)
+            let named: BTreeMap<&str, TagSum> = sums(tagged, of)
                 .into_iter()
                 .filter_map(|(tag, sum)| Some((tagged.name(tag)?, sum)))
                 .collect();
@@ -57,8 +61,8 @@ impl<'s> Tags<'s> {
 }
 
 /// The sums of each tag. A stack has one tag, so all time counts once.
-fn sums(tagged: &Tagged, of: OfProcess<'_>) -> FxHashMap<u32, Sum> {
-    let mut sums: FxHashMap<u32, Sum> = FxHashMap::default();
+fn sums(tagged: &Tagged, of: ProcessCpuData<'_>) -> FxHashMap<u32, TagSum> {
+    let mut sums: FxHashMap<u32, TagSum> = FxHashMap::default();
     for (key, group) in of.groups {
         let Some(tag) = tagged.tag(key.stack) else {
             continue;
@@ -82,7 +86,7 @@ fn sums(tagged: &Tagged, of: OfProcess<'_>) -> FxHashMap<u32, Sum> {
     }
     let tag = |stack: Option<i32>| tagged.tag(stack.unwrap_or(-1));
     for (intervals, union) in [
-        (of.waits, wait as fn(&mut Sum) -> &mut SortedUnion),
+        (of.waits, wait as fn(&mut TagSum) -> &mut SortedUnion),
         (of.readies, ready),
     ] {
         for interval in intervals {
@@ -94,15 +98,15 @@ fn sums(tagged: &Tagged, of: OfProcess<'_>) -> FxHashMap<u32, Sum> {
     sums
 }
 
-const fn wait(sum: &mut Sum) -> &mut SortedUnion {
+const fn wait(sum: &mut TagSum) -> &mut SortedUnion {
     &mut sum.wait
 }
 
-const fn ready(sum: &mut Sum) -> &mut SortedUnion {
+const fn ready(sum: &mut TagSum) -> &mut SortedUnion {
     &mut sum.ready
 }
 
-fn row(of: OfProcess<'_>, tag_set: &str, tag: &str, sum: &Sum) -> CpuTag {
+fn row(of: ProcessCpuData<'_>, tag_set: &str, tag: &str, sum: &TagSum) -> CpuTag {
     let switched = |value: i64| of.has_switches.then_some(value);
     let group = &sum.group;
     CpuTag {

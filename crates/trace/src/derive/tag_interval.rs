@@ -19,7 +19,7 @@ const GAP_NS: i64 = 1_000_000_000;
 const GAPS: i64 = 100;
 
 /// Process, number of the set, number of the tag in it.
-type Key = (Option<i32>, usize, u32);
+type TagKey = (Option<i32>, usize, u32);
 
 /// Samples of a tag that are close together.
 #[derive(Debug, Clone, Copy)]
@@ -81,12 +81,12 @@ fn duration(source: &dyn TableSource) -> Result<i64, SinkError> {
 /// Stretches of all tags.
 struct Stretches {
     gap: i64,
-    open: FxHashMap<Key, Stretch>,
-    done: Vec<(Key, Stretch)>,
+    open: FxHashMap<TagKey, Stretch>,
+    done: Vec<(TagKey, Stretch)>,
 }
 
 impl Stretches {
-    fn sample(&mut self, key: Key, ts: i64, cpu: i64) {
+    fn sample(&mut self, key: TagKey, ts: i64, cpu: i64) {
         let new = Stretch {
             start: ts,
             end: ts,
@@ -178,7 +178,7 @@ mod tests {
         for ms in [100, 400, 1400, 2401, 2500] {
             all.sample(key, ms * MS, MS);
         }
-        let shown = |(_, s): &(Key, Stretch)| (s.start / MS, s.end / MS, s.samples, s.cpu / MS);
+        let shown = |(_, s): &(TagKey, Stretch)| (s.start / MS, s.end / MS, s.samples, s.cpu / MS);
         assert_eq!(
             all.done.iter().map(shown).collect::<Vec<_>>(),
             [(100, 1400, 3, 3)]

@@ -48,7 +48,7 @@ const MAX_PORTS: usize = 1 << 14;
 
 /// A message that later events may belong to.
 #[derive(Debug)]
-struct Open {
+struct OpenMessage {
     row: Alpc,
     /// Its rank in the order of arrival.
     number: u64,
@@ -98,7 +98,7 @@ impl Actor {
 /// Combines the events of messages.
 #[derive(Debug, Default)]
 struct Messages {
-    open: FxHashMap<u32, Open>,
+    open: FxHashMap<u32, OpenMessage>,
     /// The open messages in order of arrival.
     order: BTreeMap<u64, u32>,
     next: u64,
@@ -124,7 +124,7 @@ impl Messages {
     }
 
     fn send(&mut self, id: u32, actor: Actor, context: &mut Context<'_>) {
-        if let Some(Open { row, .. }) = self.open.get_mut(&id)
+        if let Some(OpenMessage { row, .. }) = self.open.get_mut(&id)
             && row.reply_ns.is_none()
             // The answer has the number of its message. It comes from the process that received it;
             // anything else is a new message with a reused number.
@@ -146,7 +146,7 @@ impl Messages {
     fn receive(&mut self, id: u32, actor: Actor, context: &mut Context<'_>) {
         match self.open.get_mut(&id) {
             Some(open) if open.row.receive_ns.is_none() => {}
-            Some(Open {
+            Some(OpenMessage {
                 row, is_awaited, ..
             }) if row.reply_ns.is_some()
                 && row.end_ns.is_none()
@@ -178,7 +178,7 @@ impl Messages {
                 None
             }
         });
-        let Some(Open { row, .. }) = self.open.get_mut(&id) else {
+        let Some(OpenMessage { row, .. }) = self.open.get_mut(&id) else {
             return;
         };
         row.receive_ns = Some(actor.ns);
@@ -192,8 +192,9 @@ impl Messages {
     }
 
     fn wait_for_reply(&mut self, id: u32, actor: Actor, context: &mut Context<'_>) {
-        let is_own =
-            |open: &Open| actor.may_be(open.row.sender_process_key) && open.row.end_ns.is_none();
+        let is_own = |open: &OpenMessage| {
+            actor.may_be(open.row.sender_process_key) && open.row.end_ns.is_none()
+        };
         if !self.open.get(&id).is_some_and(is_own) {
             // The message was sent before the trace, or the event of its sending was lost.
             let open = self.begin(id, actor, context);
@@ -256,7 +257,7 @@ impl Messages {
     }
 
     /// Starts a message with its first event. A message that has the same number ends.
-    fn begin(&mut self, id: u32, actor: Actor, context: &mut Context<'_>) -> &mut Open {
+    fn begin(&mut self, id: u32, actor: Actor, context: &mut Context<'_>) -> &mut OpenMessage {
         self.end(id, actor.time, context);
         if self.open.len() >= MAX_HELD
             && let Some((_, oldest)) = self.order.first_key_value()
@@ -270,7 +271,7 @@ impl Messages {
             message_id: id.cast_signed(),
             ..Alpc::default()
         };
-        let open = Open {
+        let open = OpenMessage {
             row,
             number,
             first_ns: actor.ns,
@@ -286,7 +287,7 @@ impl Messages {
             return;
         };
         self.order.remove(&open.number);
-        let Open {
+        let OpenMessage {
             row,
             stack,
             first_ns,

@@ -38,7 +38,7 @@ const MAX_NESTED: usize = 16;
 
 /// A call that has not ended.
 #[derive(Debug)]
-struct Open {
+struct OpenSyscall {
     row: Syscall,
     enter: Seq,
 }
@@ -47,7 +47,7 @@ struct Open {
 #[derive(Debug, Default)]
 struct Calls {
     /// Open calls of each thread, the innermost one last.
-    open: FxHashMap<i32, Vec<Open>>,
+    open: FxHashMap<i32, Vec<OpenSyscall>>,
     /// Number of known gaps in the recording.
     gaps: u64,
 }
@@ -73,7 +73,7 @@ impl Calls {
         // duration.
         let Some(tid) = tid else {
             let enter = context.wait(time, None, None, Pending::Start);
-            write(Open { row, enter }, time, context);
+            write(OpenSyscall { row, enter }, time, context);
             return;
         };
         let who = context.of_thread(tid, time);
@@ -82,7 +82,7 @@ impl Calls {
         let calls = self.open.entry(who.thread_key).or_default();
         // The outermost call is given up, since the exits that come next belong to inner ones.
         let lost = (calls.len() >= MAX_NESTED).then(|| calls.remove(0));
-        calls.push(Open { row, enter });
+        calls.push(OpenSyscall { row, enter });
         if let Some(lost) = lost {
             write(lost, time, context);
         }
@@ -104,7 +104,7 @@ impl Calls {
         let entered = who.and_then(|who| self.open.get_mut(&who.thread_key)?.pop());
         let is_entered = entered.is_some();
         let (mut row, enter) = match entered {
-            Some(Open { row, enter }) => (row, Some(enter)),
+            Some(OpenSyscall { row, enter }) => (row, Some(enter)),
             None => (Syscall::default(), None),
         };
         // An exit without an entry: the call began before the trace or before a gap. It still
@@ -127,7 +127,7 @@ impl Calls {
 
     /// Writes the calls that are open, in the order of their entries.
     fn give_up(&mut self, time: i64, context: &mut Context<'_>) {
-        let mut open: Vec<Open> = self.open.drain().flat_map(|(_, calls)| calls).collect();
+        let mut open: Vec<OpenSyscall> = self.open.drain().flat_map(|(_, calls)| calls).collect();
         // A hash map has no order, and the same input has to give the same output.
         open.sort_unstable_by_key(|open| open.enter);
         for open in open {
@@ -220,7 +220,7 @@ fn pending(row: Syscall, enter: Option<Seq>) -> Pending {
 }
 
 /// Writes a call without an exit.
-fn write(Open { row, enter }: Open, time: i64, context: &mut Context<'_>) {
+fn write(OpenSyscall { row, enter }: OpenSyscall, time: i64, context: &mut Context<'_>) {
     if row
         .enter_ns
         .is_some_and(|enter| context.range.contains(enter))

@@ -69,7 +69,7 @@ impl Names {
 
 /// A query that has begun.
 #[derive(Debug)]
-struct Open {
+struct OpenQuery {
     pid: Option<u32>,
     query_type: u32,
     row: table::DnsQuery,
@@ -81,7 +81,7 @@ struct Open {
     timed_out: Names,
 }
 
-impl Open {
+impl OpenQuery {
     fn new(pid: Option<u32>, query_type: u32, row: table::DnsQuery, start: Option<Seq>) -> Self {
         Self {
             pid,
@@ -101,7 +101,7 @@ impl Open {
 struct Dns {
     reader: DnsReader,
     /// Open queries by name in lower case.
-    open: HashMap<String, Vec<Open>>,
+    open: HashMap<String, Vec<OpenQuery>>,
 }
 
 impl Dns {
@@ -135,7 +135,7 @@ impl Dns {
         let start =
             // Only a stack in the event itself is kept: this provider has no others.
             (!stack.is_empty()).then(|| context.wait_with(now, process, &stack, Pending::Start));
-        let open = Open::new(pid, query_type, row, start);
+        let open = OpenQuery::new(pid, query_type, row, start);
         // Names of hosts are compared without case.
         let of_name = self.open.entry(dns_event.name.to_lowercase()).or_default();
         // If another query of this process, name and type is open, its answer was lost, or this
@@ -176,7 +176,7 @@ impl Dns {
                     query_type: query_type as i32,
                     ..table::DnsQuery::default()
                 };
-                Open::new(pid, query_type, row, None)
+                OpenQuery::new(pid, query_type, row, None)
             });
         open.row.end_ns = Some(end_ns);
         open.row.duration_ns = open.row.start_ns.map(|start| end_ns.saturating_sub(start));
@@ -186,7 +186,7 @@ impl Dns {
     }
 
     /// The open query of a process, name and type.
-    fn take(&mut self, name: &str, pid: Option<u32>, query_type: u32) -> Option<Open> {
+    fn take(&mut self, name: &str, pid: Option<u32>, query_type: u32) -> Option<OpenQuery> {
         let name = name.to_lowercase();
         let of_name = self.open.get_mut(&name)?;
         let at = of_name
@@ -276,10 +276,10 @@ impl Importer for Dns {
         _: &mut dyn Sink,
     ) -> Result<(), SinkError> {
         // A hash map has no order, and the same input has to give the same output.
-        let mut open: Vec<Open> = self.open.into_values().flatten().collect();
+        let mut open: Vec<OpenQuery> = self.open.into_values().flatten().collect();
         open.sort_by(|a, b| {
             // Three keys and then the name: open queries of one time are common when a page loads.
-            let order = |open: &Open| (open.row.start_ns, open.pid, open.query_type);
+            let order = |open: &OpenQuery| (open.row.start_ns, open.pid, open.query_type);
             order(a)
                 .cmp(&order(b))
                 .then_with(|| a.row.name.cmp(&b.row.name))
@@ -292,8 +292,8 @@ impl Importer for Dns {
 }
 
 /// Passes a row on if it belongs to the range.
-fn write(open: Open, time: i64, context: &mut Context<'_>) {
-    let Open {
+fn write(open: OpenQuery, time: i64, context: &mut Context<'_>) {
+    let OpenQuery {
         mut row,
         start,
         adapters,

@@ -20,7 +20,7 @@ const MAX_OPEN: usize = 1 << 22;
 type ObjectKey = (Class, u32, u64);
 
 #[derive(Debug)]
-struct Open {
+struct OpenObject {
     row: GdiUserObject,
     owner: Option<ProcessKey>,
     start: Option<Seq>,
@@ -29,7 +29,7 @@ struct Open {
 /// Follows objects from their creation to their end.
 #[derive(Debug, Default)]
 pub(super) struct GdiUser {
-    open: FxHashMap<ObjectKey, Open>,
+    open: FxHashMap<ObjectKey, OpenObject>,
     dropped: u64,
 }
 
@@ -57,7 +57,7 @@ impl GdiUser {
                 (row.create_ns, row.create_thread_key) = (Some(ns), actor.thread_key);
                 row.create_process_key = key(actor.process);
                 let start = start(event, actor, context);
-                self.insert(place, Open { row, owner, start }, context);
+                self.insert(place, OpenObject { row, owner, start }, context);
             }
             Step::Destroy => {
                 let mut open = self.take(&read, place, owner);
@@ -94,8 +94,13 @@ impl GdiUser {
     }
 
     /// The object of a handle. An unknown object existed before the trace.
-    fn take(&mut self, read: &ObjectEvent, place: ObjectKey, owner: Option<ProcessKey>) -> Open {
-        self.open.remove(&place).unwrap_or_else(|| Open {
+    fn take(
+        &mut self,
+        read: &ObjectEvent,
+        place: ObjectKey,
+        owner: Option<ProcessKey>,
+    ) -> OpenObject {
+        self.open.remove(&place).unwrap_or_else(|| OpenObject {
             row: row(read, "unknown"),
             owner,
             start: None,
@@ -110,7 +115,7 @@ impl GdiUser {
         write(lost, "reused", time, context);
     }
 
-    fn insert(&mut self, place: ObjectKey, open: Open, context: &mut Context<'_>) {
+    fn insert(&mut self, place: ObjectKey, open: OpenObject, context: &mut Context<'_>) {
         if self.open.len() < MAX_OPEN {
             self.open.insert(place, open);
             return;
@@ -123,7 +128,7 @@ impl GdiUser {
 
     /// Writes the objects that still exist. Returns the number of objects that were not followed.
     pub(super) fn finish(self, end: i64, context: &mut Context<'_>) -> u64 {
-        let mut open: Vec<(ObjectKey, Open)> = self.open.into_iter().collect();
+        let mut open: Vec<(ObjectKey, OpenObject)> = self.open.into_iter().collect();
         open.sort_unstable_by_key(|(place, open)| (open.row.create_ns, *place));
         for (_, open) in open {
             let outcome = if context.has_ended(open.owner, end) {
@@ -149,7 +154,7 @@ fn row(read: &ObjectEvent, origin: &'static str) -> GdiUserObject {
     }
 }
 
-fn write(mut open: Open, outcome: &'static str, time: i64, context: &mut Context<'_>) {
+fn write(mut open: OpenObject, outcome: &'static str, time: i64, context: &mut Context<'_>) {
     open.row.outcome = outcome;
     open.row.process_key = key(open.owner);
     context.wait(time, None, None, pending(open.row, open.start));

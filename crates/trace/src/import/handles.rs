@@ -73,7 +73,7 @@ type HandleOf = (Option<ProcessKey>, u32);
 
 /// A handle that is open.
 #[derive(Debug)]
-struct Open {
+struct OpenHandle {
     row: table::Handle,
     start: Option<Seq>,
     object: u64,
@@ -100,7 +100,7 @@ struct At<'a, 'd> {
 #[derive(Debug)]
 struct Handles<'t> {
     objects: Objects<'t>,
-    open: FxHashMap<HandleOf, Open>,
+    open: FxHashMap<HandleOf, OpenHandle>,
     /// Processes by the ID of the process that started them, in the order of their starts; built
     /// when a handle is inherited.
     children: Option<FxHashMap<u32, Vec<(i64, ProcessKey)>>>,
@@ -300,7 +300,7 @@ impl<'t> Handles<'t> {
         let start = at
             .context
             .wait(at.time, at.actor.tid, at.actor.process, Pending::Start);
-        let open = Open {
+        let open = OpenHandle {
             row,
             start: Some(start),
             object: read.object,
@@ -408,7 +408,7 @@ impl<'t> Handles<'t> {
             };
             self.open.insert(
                 owner,
-                Open {
+                OpenHandle {
                     row,
                     start: None,
                     object: handle.object,
@@ -500,7 +500,7 @@ impl Importer for Handles<'_> {
     ) -> Result<(), SinkError> {
         let end = learned.collected.end;
         // A hash map has no order, and the same input has to give the same output.
-        let mut open: Vec<(HandleOf, Open)> = self.open.into_iter().collect();
+        let mut open: Vec<(HandleOf, OpenHandle)> = self.open.into_iter().collect();
         open.sort_unstable_by_key(|((process, handle), open)| {
             (open.row.open_ns, process.map(|process| process.0), *handle)
         });

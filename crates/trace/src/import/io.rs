@@ -99,7 +99,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
 
 /// An operation that has not ended.
 #[derive(Debug)]
-struct Open {
+struct OpenFileIo {
     row: table::FileIo,
     start: Seq,
 }
@@ -116,7 +116,7 @@ struct Io<'l> {
     issuers: Issuers,
     last_completion: FxHashMap<u32, i64>,
     /// File operations by request packet.
-    operations: FxHashMap<u64, Open>,
+    operations: FxHashMap<u64, OpenFileIo>,
     /// Paths of open files, by file object, for files that have no key yet.
     opened: FxHashMap<u64, Arc<str>>,
     paths: Interner,
@@ -295,7 +295,7 @@ impl<'l> Io<'l> {
         };
         // The stack of an operation is logged at its start, the row is written at its end.
         let start = context.wait(time, Some(op.tid), who.process, Pending::Start);
-        let open = Open { row, start };
+        let open = OpenFileIo { row, start };
         if let Some(lost) = self.operations.insert(op.irp, open) {
             // The end of the previous operation was lost: its request packet serves another
             // operation by now.
@@ -418,7 +418,7 @@ impl Importer for Io<'_> {
         context: &mut Context<'_>,
         _: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        let mut open: Vec<Open> = self.operations.into_values().collect();
+        let mut open: Vec<OpenFileIo> = self.operations.into_values().collect();
         // The map has no order, and rows have to be the same in every run.
         // The position in the line is the order of the starts.
         open.sort_unstable_by_key(|open| open.start);
@@ -429,13 +429,13 @@ impl Importer for Io<'_> {
     }
 }
 
-fn write(open: Open, time: i64, context: &mut Context<'_>) {
+fn write(open: OpenFileIo, time: i64, context: &mut Context<'_>) {
     if open
         .row
         .start_ns
         .is_some_and(|start| context.range.contains(start))
     {
-        let Open { row, start } = open;
+        let OpenFileIo { row, start } = open;
         let row = waiting::row(row, move |row, stacks| {
             row.stack_id = stacks.of(Some(start));
         });

@@ -37,7 +37,7 @@ const MAX_OPEN: usize = 1 << 22;
 type MapKey = (Option<ProcessKey>, u64);
 
 #[derive(Debug)]
-struct Open {
+struct OpenMapping {
     row: table::FileMap,
     start: Option<Seq>,
 }
@@ -45,7 +45,7 @@ struct Open {
 /// Matches starts with ends.
 #[derive(Debug, Default)]
 struct Maps {
-    open: FxHashMap<MapKey, Open>,
+    open: FxHashMap<MapKey, OpenMapping>,
     next_id: i32,
     /// Number of mapped files that are not followed because there are too many.
     dropped: u64,
@@ -87,7 +87,7 @@ impl Maps {
                 let start = context.wait_for(time, whose, place, Pending::Start);
                 self.insert(
                     of,
-                    Open {
+                    OpenMapping {
                         row,
                         start: Some(start),
                     },
@@ -97,7 +97,7 @@ impl Maps {
             opcode::UNMAP => {
                 let open = match self.open.remove(&of) {
                     Some(open) => open,
-                    None => Open {
+                    None => OpenMapping {
                         // The view was mapped before the trace, or its mapping was lost.
                         row: self.row(read, process, "unknown", time, context),
                         start: None,
@@ -111,7 +111,7 @@ impl Maps {
             // The list at the end contains views that were mapped in the trace once more.
             _ if !self.open.contains_key(&of) => {
                 let row = self.row(read, process, "rundown", time, context);
-                self.insert(of, Open { row, start: None }, context);
+                self.insert(of, OpenMapping { row, start: None }, context);
             }
             _ => {}
         }
@@ -141,7 +141,7 @@ impl Maps {
         }
     }
 
-    fn insert(&mut self, of: MapKey, open: Open, context: &mut Context<'_>) {
+    fn insert(&mut self, of: MapKey, open: OpenMapping, context: &mut Context<'_>) {
         if self.open.len() < MAX_OPEN {
             self.open.insert(of, open);
             return;
@@ -177,7 +177,7 @@ impl Importer for Maps {
         let end = learned.collected.end;
         context.notes.not_followed += self.dropped;
         // A hash map has no order, and the same input has to give the same output.
-        let mut open: Vec<(MapKey, Open)> = self.open.into_iter().collect();
+        let mut open: Vec<(MapKey, OpenMapping)> = self.open.into_iter().collect();
         open.sort_unstable_by_key(|((process, base), open)| {
             (open.row.map_ns, process.map(|process| process.0), *base)
         });

@@ -32,7 +32,7 @@ pub(super) const DECLARATION: Declaration = Declaration {
 
 /// The open intervals of a processor.
 #[derive(Debug, Default)]
-struct Open {
+struct OpenIntervals {
     /// Start and value of the speed that Windows requested.
     requested: Option<(i64, u32)>,
     /// End of the last measured speed.
@@ -48,7 +48,7 @@ struct Open {
 /// Follows the processors.
 struct Power<'c> {
     cores: &'c Cores,
-    open: BTreeMap<u16, Open>,
+    open: BTreeMap<u16, OpenIntervals>,
 }
 
 impl<'c> Power<'c> {

@@ -22,7 +22,7 @@ const SLOW: [u16; 4] = [164, 166, 416, 417];
 
 /// An acquisition without its release so far.
 #[derive(Debug)]
-struct Open {
+struct OpenAcquisition {
     row: UserLock,
     start: Option<Seq>,
     /// The event that reported it first.
@@ -33,7 +33,7 @@ struct Open {
 #[derive(Debug)]
 pub(super) struct UserLocks {
     /// Open acquisitions by thread ID.
-    open: FxHashMap<u32, Open>,
+    open: FxHashMap<u32, OpenAcquisition>,
     /// Ticks of the performance counter in a second.
     frequency: Option<i64>,
     dropped: u64,
@@ -97,7 +97,7 @@ impl UserLocks {
         let start = start(event, actor, context);
         self.open.insert(
             tid,
-            Open {
+            OpenAcquisition {
                 row,
                 start,
                 id: read.id,
@@ -124,7 +124,7 @@ impl UserLocks {
                 thread_key: actor.thread_key,
                 ..UserLock::default()
             };
-            Open {
+            OpenAcquisition {
                 row,
                 start: None,
                 id: 0,
@@ -158,7 +158,7 @@ impl UserLocks {
     /// Writes the acquisitions without a release, in the order of their times. Returns how many
     /// were not followed.
     pub(super) fn finish(self, end: i64, context: &mut Context<'_>) -> u64 {
-        let mut open: Vec<(u32, Open)> = self.open.into_iter().collect();
+        let mut open: Vec<(u32, OpenAcquisition)> = self.open.into_iter().collect();
         // Thread IDs make the order of two acquisitions at one time the same in every run.
         open.sort_unstable_by_key(|(tid, open)| (open.row.acquire_ns, *tid));
         open.into_iter()
@@ -168,8 +168,8 @@ impl UserLocks {
 }
 
 /// Passes a row on if it belongs to the range.
-fn write(open: Open, time: i64, context: &mut Context<'_>) {
-    let Open { row, start, .. } = open;
+fn write(open: OpenAcquisition, time: i64, context: &mut Context<'_>) {
+    let OpenAcquisition { row, start, .. } = open;
     // A lock belongs to the range in which it was taken; without that, to the one of its release.
     if row
         .acquire_ns

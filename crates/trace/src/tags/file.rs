@@ -69,7 +69,7 @@ pub(super) fn read(
 
 /// An open element.
 #[derive(Debug)]
-enum Open {
+enum OpenElement {
     Tag(Tag),
     /// An entry point, or an element around the tags of the file.
     Passed,
@@ -88,7 +88,7 @@ struct Tag {
 struct Parser<'p> {
     file: &'p str,
     text: &'p str,
-    open: Vec<Open>,
+    open: Vec<OpenElement>,
     /// Elements in each other that are left out.
     skipped: usize,
     elements: usize,
@@ -181,7 +181,7 @@ impl Parser<'_> {
                 let name = clipped(element.name);
                 format!("<{name}> is unknown: the tags in it are read as if it were not there")
             });
-            self.open.push(Open::Passed);
+            self.open.push(OpenElement::Passed);
         } else {
             self.leave_out(element.at, || {
                 let name = clipped(element.name);
@@ -193,8 +193,8 @@ impl Parser<'_> {
     /// The innermost open tag.
     fn tag_around(&self) -> Option<&Tag> {
         self.open.iter().rev().find_map(|open| match open {
-            Open::Tag(tag) => Some(tag),
-            Open::Passed => None,
+            OpenElement::Tag(tag) => Some(tag),
+            OpenElement::Passed => None,
         })
     }
 
@@ -256,7 +256,7 @@ impl Parser<'_> {
                 "a second tag that is in no other: it is read as if both were in one".to_owned()
             });
         }
-        self.open.push(Open::Tag(Tag {
+        self.open.push(OpenElement::Tag(Tag {
             path,
             priority,
             hint,
@@ -326,15 +326,15 @@ impl Parser<'_> {
         let at = element.at;
         let [module, method] = ["Module", "Method"].map(|name| element.take(name));
         self.unknown(&element);
-        if matches!(self.open.last(), Some(Open::Passed)) && self.tag_around().is_some() {
+        if matches!(self.open.last(), Some(OpenElement::Passed)) && self.tag_around().is_some() {
             self.warn(at, || {
                 "an <Entrypoint> in another one: it is read as one that follows it".to_owned()
             });
         }
         let entry = self.patterns(at, module.as_deref(), method.as_deref());
         let tag = self.open.iter_mut().rev().find_map(|open| match open {
-            Open::Tag(tag) => Some(tag),
-            Open::Passed => None,
+            OpenElement::Tag(tag) => Some(tag),
+            OpenElement::Passed => None,
         });
         match tag.filter(|tag| !tag.path.is_empty()) {
             Some(tag) => tag.entries.extend(entry),
@@ -342,7 +342,7 @@ impl Parser<'_> {
                 "left out: the <Entrypoint> is in no <Tag> with a Name".to_owned()
             }),
         }
-        self.open.push(Open::Passed);
+        self.open.push(OpenElement::Passed);
     }
 
     /// The patterns of an entry point. A missing one, or an empty one, restricts nothing.
@@ -411,7 +411,7 @@ impl Parser<'_> {
     /// Ends an element. Rules are numbered as tags end, so a child comes before its parents.
     fn end(&mut self) {
         // A tag without entry points matches nothing: it only names the tags inside.
-        let Some(Open::Tag(tag)) = self.open.pop() else {
+        let Some(OpenElement::Tag(tag)) = self.open.pop() else {
             return;
         };
         if tag.entries.is_empty() {

@@ -8,7 +8,6 @@ use anyhow::bail;
 use clap::Args;
 use etwkit_compat::Guest;
 use etwkit_compat::csv::Style;
-use etwkit_files::out_file::Replace;
 use etwkit_question::numbers::Numbers;
 use etwkit_question::test_run::Selection;
 use etwkit_question::text::{ProcessFormat, Text};
@@ -19,6 +18,7 @@ use super::typed::{Typed, TypedFormat};
 use crate::arguments::WhereArgs;
 use crate::dialect::OtherEngine;
 use crate::options::{OUTPUT, OptionGroup, SCHEMA};
+use crate::out_file::Replace;
 
 /// The group of options that name a file of rows.
 const FILE: &str = "file-of-rows";

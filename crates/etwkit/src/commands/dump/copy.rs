@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use etwkit_base::digits::counted;
-use etwkit_files::copies::copy_into;
 use etwkit_question::test_run::TestFile;
 
 use super::args::Common;
+use super::copies::copy_into;
 use crate::printer::Printer;
 
 /// Target of copied recordings.

@@ -7,7 +7,6 @@ use clap::{Arg, Args, Command};
 use etwkit_analysis::diagnose::{DiagnoseRequest, Reported, html, markdown, no_such_rule, rules};
 use etwkit_analysis::questions::DIAGNOSE;
 use etwkit_engine::DiskFiles;
-use etwkit_files::out_file::Replace;
 use etwkit_question::trace::TraceInfo;
 use etwkit_question::{AnyQuestion, Question as _, Request as _};
 use etwkit_terminal::{Exit, Table};
@@ -17,6 +16,7 @@ use super::output::ask_each;
 use super::own::{self, Own, OwnArgs};
 use super::{one_finding, page};
 use crate::options::OUTPUT;
+use crate::out_file::Replace;
 use crate::printer::Printer;
 
 /// Names the question.

@@ -6,6 +6,7 @@ mod asking;
 mod cells;
 mod chosen;
 mod columns;
+mod copies;
 mod copy;
 pub(crate) mod critical_path;
 mod declared;

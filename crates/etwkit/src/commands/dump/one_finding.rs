@@ -6,7 +6,6 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use etwkit_analysis::diagnose::{FindingRow, Printed, html_of_one};
 use etwkit_base::shell;
-use etwkit_files::out_file::{self, OutFile, Replace};
 use etwkit_terminal::Exit;
 use etwkit_terminal::errors::advised;
 use zip::ZipWriter;
@@ -15,6 +14,7 @@ use zip::write::SimpleFileOptions;
 use super::declared::Declared;
 use super::diagnose::diagnosed;
 use super::page;
+use crate::out_file::{self, OutFile, Replace};
 use crate::printer::Printer;
 
 /// Writes the finding with that number, from the one given trace.

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use etwkit_compat::csv as csv_of_etwanalyzer;
 use etwkit_engine::Asked;
-use etwkit_files::out_file;
 use etwkit_question::rows::Field;
 use etwkit_question::text::Text;
 use etwkit_question::trace::TraceInfo;
@@ -22,6 +21,7 @@ use super::asking::{Naming, ask_in_order};
 pub(super) use super::typed::{Record, TRACE};
 use crate::context::Context;
 use crate::extracts::{OneRecording, SameTrace, note_unread, readable, unpacked};
+use crate::out_file;
 use crate::printer::Printer;
 
 /// The answer of an extract.

@@ -1,14 +1,13 @@
 //! Answers as files to share, which the command that wrote one may overwrite.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 
-use anyhow::Context as _;
 use etwkit_analysis::page_begins;
-use etwkit_files::out_file::{self, Replace};
 use etwkit_terminal::errors::advised;
 
+use crate::out_file::{self, Replace};
 use crate::printer::Printer;
 
 /// Returns the permission to replace a file that is a page of this command.
@@ -57,9 +56,6 @@ pub(super) fn write(
     text: &str,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<()> {
-    let mut page = out_file::buffered(file, replace)?;
-    page.write_all(text.as_bytes())
-        .with_context(|| out_file::cannot(file))?;
-    out_file::keep(page, file)?;
+    out_file::write_text(file, replace, text)?;
     Ok(printer.line(&format!("Wrote {}", file.display()))?)
 }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use anyhow::{bail, ensure};
 use clap::ValueEnum;
-use etwkit_files::out_file;
 use etwkit_question::rows::Field;
 use etwkit_question::trace::TraceInfo;
 use etwkit_sql::arrow::array::{
@@ -20,6 +19,7 @@ use etwkit_terminal::WriteError;
 use etwkit_trace::table::UtcTime;
 use serde_json::{Map, Value};
 
+use crate::out_file;
 use crate::printer::Printer;
 
 /// The column of the trace that a row is of.

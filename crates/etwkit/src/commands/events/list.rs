@@ -10,7 +10,7 @@ use etwkit_trace::report::events::{EventRow, Events};
 use serde_json::{Value, json};
 
 use super::super::damage;
-use super::Asked;
+use super::FilteredTrace;
 use crate::cli::{EventsArgs, EventsFormat};
 use crate::printer::{Printer, grouped};
 
@@ -20,11 +20,11 @@ const CSV_COLUMNS: &str = "ts_ns,cpu,pid,process,tid,provider,event,id,version,o
 
 pub(super) fn run(
     args: &EventsArgs,
-    Asked {
+    FilteredTrace {
         input,
         filter,
         described,
-    }: &Asked,
+    }: &FilteredTrace,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<Exit> {
     let format = if args.json {

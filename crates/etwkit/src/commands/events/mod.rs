@@ -20,7 +20,7 @@ use crate::printer::Printer;
 pub(crate) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let described = described(&args.descriptions.read()?)?;
     let input = input::open(&args.traces)?;
-    let asked = Asked {
+    let asked = FilteredTrace {
         filter: filter::of(args, &input)?,
         described,
         input,
@@ -33,14 +33,18 @@ pub(crate) fn run(args: &EventsArgs, printer: &mut Printer<'_>) -> anyhow::Resul
 }
 
 /// A trace with its filter and its event descriptions.
-struct Asked {
+struct FilteredTrace {
     input: Opened,
     filter: EventFilter<'static>,
     described: Described,
 }
 
-fn count(args: &EventsArgs, asked: &Asked, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
-    let Asked {
+fn count(
+    args: &EventsArgs,
+    asked: &FilteredTrace,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Exit> {
+    let FilteredTrace {
         input,
         filter,
         described,

@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use etwkit_engine::{AllGaps, Asking, Wanted, named};
-use etwkit_files::out_file::{self, Replace};
 use etwkit_sql::Answer;
 use etwkit_terminal::Exit;
 
 use crate::commands::dump::typed::{check_stream, of_writing};
 use crate::extracts::{open_extracts, readable, unpacked};
+use crate::out_file::{self, Replace};
 use crate::printer::Printer;
 use args::{SqlArgs, SqlFormat};
 use rows::{Rows, Target};

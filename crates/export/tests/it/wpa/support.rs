@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -219,6 +220,19 @@ impl Front for Place {
             Emitted::Note(note) => self.notes.push(note.to_owned()),
             Emitted::JsonStart(_) => {}
             Emitted::Json(value) => self.json.push(value.clone()),
+        }
+        Ok(())
+    }
+
+    fn write_file(
+        &mut self,
+        file: &Path,
+        _force: bool,
+        write: &mut dyn FnMut(&mut dyn Write) -> Result<bool>,
+    ) -> Result<()> {
+        let mut rows: Vec<u8> = Vec::new();
+        if write(&mut rows)? {
+            std::fs::write(file, rows)?;
         }
         Ok(())
     }

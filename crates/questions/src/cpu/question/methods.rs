@@ -2,7 +2,7 @@
 
 use super::below::below;
 use super::processes::moment;
-use super::{Asked, By, CpuQuestion, numbers, source_line, sums};
+use super::{By, CpuQuestion, CpuViewContext, numbers, source_line, sums};
 use crate::cpu::CpuTotal;
 use crate::method::{MethodRow, total};
 use crate::module_text::module_text as module;
@@ -14,69 +14,69 @@ use etwkit_question::rows::Field;
 use etwkit_question::{Answer, Column, Line, Ranked, Shows, View};
 use etwkit_sql::Session;
 
-type Method = Column<Asked, MethodRow>;
+type MethodColumn = Column<CpuViewContext, MethodRow>;
 
-const METHODS: View<Asked, MethodRow> = View::new(
+const METHODS: View<CpuViewContext, MethodRow> = View::new(
     &[
-        Method::new("Cpu", "", Milliseconds, |_, row| {
+        MethodColumn::new("Cpu", "", Milliseconds, |_, row| {
             // CPU of a stack tag is not known without samples.
             row.cpu_source.as_ref().map(|_| row.cpu_ns).into()
         })
-        .titled(Asked::cpu_title)
+        .titled(CpuViewContext::cpu_title)
         .cost(),
-        Method::new("Exclusive", "Exclusive ms", Milliseconds, |_, row| {
+        MethodColumn::new("Exclusive", "Exclusive ms", Milliseconds, |_, row| {
             row.exclusive_ns.into()
         })
         .cost()
         .shown_if(|asked| {
             asked.by.details || asked.by.by == By::Module || asked.by.is_by_exclusive()
         }),
-        Method::new("Wait", "Wait ms", Milliseconds, |_, row| row.wait_ns.into())
+        MethodColumn::new("Wait", "Wait ms", Milliseconds, |_, row| row.wait_ns.into())
             .cost()
             .shown_if(|asked| asked.has_waits),
-        Method::new("Ready", "Ready ms", Milliseconds, |_, row| {
+        MethodColumn::new("Ready", "Ready ms", Milliseconds, |_, row| {
             row.ready_ns.into()
         })
         .cost()
-        .shown_if(Asked::has_ready),
+        .shown_if(CpuViewContext::has_ready),
         // Cut, as the mean of the question is.
-        Method::new("ReadyAvg", "Ready avg µs", Whole, |_, row| {
+        MethodColumn::new("ReadyAvg", "Ready avg µs", Whole, |_, row| {
             row.ready_avg_ns.map(|ns| ns / 1000).into()
         })
         .worst()
         .shown_if(|asked| asked.has_ready() && asked.by.details),
-        Method::new("WaitSum", "Wait sum ms", Milliseconds, |_, row| {
+        MethodColumn::new("WaitSum", "Wait sum ms", Milliseconds, |_, row| {
             row.wait_sum_ns.into()
         })
         .cost()
         .hidden(),
-        Method::new("ReadySum", "Ready sum ms", Milliseconds, |_, row| {
+        MethodColumn::new("ReadySum", "Ready sum ms", Milliseconds, |_, row| {
             row.ready_sum_ns.into()
         })
         .cost()
         .hidden(),
-        Method::new("Switches", "Switches", Whole, |_, row| row.switches.into())
+        MethodColumn::new("Switches", "Switches", Whole, |_, row| row.switches.into())
             .sum()
             .shown_if(|asked| asked.has_waits && asked.by.details),
-        Method::new("Threads", "Threads", Whole, |_, row| row.threads.into())
+        MethodColumn::new("Threads", "Threads", Whole, |_, row| row.threads.into())
             .shown_if(|asked| asked.by.thread_count),
-        Method::new("Depth", "Depth", Fixed(1), |_, row| row.depth.into())
+        MethodColumn::new("Depth", "Depth", Fixed(1), |_, row| row.depth.into())
             .shown_if(|asked| asked.by.details),
-        Method::new("Duration", "Last-First s", Seconds(3), |_, row| {
+        MethodColumn::new("Duration", "Last-First s", Seconds(3), |_, row| {
             row.duration_ns.into()
         })
         .shown_if(|asked| asked.by.first_last.is_some()),
-        Method::new("First", "First", Moment, |asked, row| {
+        MethodColumn::new("First", "First", Moment, |asked, row| {
             row.first_ns.map(|ns| moment(asked.first(), ns)).into()
         })
         .time_in(|asked| asked.first().flatten())
         .shown_if(|asked| asked.first().is_some()),
-        Method::new("Last", "Last", Moment, |asked, row| {
+        MethodColumn::new("Last", "Last", Moment, |asked, row| {
             row.last_ns.map(|ns| moment(asked.last(), ns)).into()
         })
         .time_in(|asked| asked.last().flatten())
         .shown_if(|asked| asked.last().is_some()),
-        Method::new("Method", "", Word, |asked, row| {
+        MethodColumn::new("Method", "", Word, |asked, row| {
             asked
                 .by
                 .cut_method
@@ -91,9 +91,9 @@ const METHODS: View<Asked, MethodRow> = View::new(
             }
             .to_owned()
         }),
-        Method::new("Process", "Process", Process, |_, row| row.into())
+        MethodColumn::new("Process", "Process", Process, |_, row| row.into())
             .shown_if(|asked| asked.by.show_on_method),
-        Method::new("Driver", "Driver", Word, |_, row| {
+        MethodColumn::new("Driver", "Driver", Word, |_, row| {
             let parts = [&row.driver_vendor, &row.driver_category];
             parts
                 .into_iter()
@@ -104,7 +104,7 @@ const METHODS: View<Asked, MethodRow> = View::new(
                 .into()
         })
         .shown_if(|asked| asked.by.only_drivers()),
-        Method::new("Module", "Path", Word, |_, row| {
+        MethodColumn::new("Module", "Path", Word, |_, row| {
             module([
                 &row.module_path,
                 &row.file_version,
@@ -124,14 +124,14 @@ const METHODS: View<Asked, MethodRow> = View::new(
 /// Declares the aggregation of columns of JSON and CSV.
 pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
     METHODS.describe(
-        &Asked::new(question, None, CpuTotal::default()),
+        &CpuViewContext::new(question, None, CpuTotal::default()),
         |row: MethodRow| row,
         fields,
     );
 }
 
 /// Returns the process of a group, with its priority and sums.
-fn heading(asked: &Asked, rows: &[MethodRow]) -> Option<Line> {
+fn heading(asked: &CpuViewContext, rows: &[MethodRow]) -> Option<Line> {
     let row = rows.first().filter(|_| !asked.by.show_on_method)?;
     let line = Line::new("  ").value(ProcessLine, row);
     let priority = row
@@ -155,7 +155,7 @@ fn heading(asked: &Asked, rows: &[MethodRow]) -> Option<Line> {
 pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer> {
     let answer = question.method_request().ask(session)?;
     let (source, total): (_, CpuTotal) = (answer.source(), answer.total);
-    let asked = Asked::new(question, source, total);
+    let asked = CpuViewContext::new(question, source, total);
     let more = match question.by {
         By::Thread => "",
         By::Process | By::Method | By::Module => {

@@ -26,13 +26,13 @@ use etwkit_sql::time_format::TimeFormat;
 
 /// A question with the properties of its answer.
 #[derive(Clone)]
-struct Asked {
+struct CpuViewContext {
     by: CpuQuestion,
     source: Option<CpuSource>,
     has_waits: bool,
 }
 
-impl Asked {
+impl CpuViewContext {
     fn new(question: &CpuQuestion, source: Option<CpuSource>, total: CpuTotal) -> Self {
         Self {
             by: question.clone(),

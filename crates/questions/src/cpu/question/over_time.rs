@@ -29,28 +29,28 @@ declare! {
 
 /// A question with the source of its CPU times.
 #[derive(Clone)]
-struct Asked {
+struct OverTimeContext {
     source: Option<CpuSource>,
 }
 
-type Part = Column<Asked, CpuBucket>;
+type CpuBucketColumn = Column<OverTimeContext, CpuBucket>;
 
-const PARTS: View<Asked, CpuBucket> = View::new(
+const PARTS: View<OverTimeContext, CpuBucket> = View::new(
     &[
-        Part::time("Time", |_, row| row.start_ns.into()),
-        Part::new("Cpu", "", Milliseconds, |_, row| row.cpu_ns.into())
+        CpuBucketColumn::time("Time", |_, row| row.start_ns.into()),
+        CpuBucketColumn::new("Cpu", "", Milliseconds, |_, row| row.cpu_ns.into())
             .titled(|asked| format!("{} ms", cpu_word(asked.source)))
             .cost(),
-        Part::new("Percent", "% of machine", Fixed(1), |_, row| {
+        CpuBucketColumn::new("Percent", "% of machine", Fixed(1), |_, row| {
             row.machine_percent.into()
         }),
-        Part::new("Bar", "of the largest", Word, |_, row| {
+        CpuBucketColumn::new("Bar", "of the largest", Word, |_, row| {
             bar(row.of_largest).into()
         }),
-        Part::new("ProcessCpu", "Most ms", Milliseconds, |_, row| {
+        CpuBucketColumn::new("ProcessCpu", "Most ms", Milliseconds, |_, row| {
             row.process_cpu_ns.into()
         }),
-        Part::new("Process", "Process with the most", Process, |_, row| {
+        CpuBucketColumn::new("Process", "Process with the most", Process, |_, row| {
             row.into()
         }),
     ],
@@ -60,7 +60,11 @@ const PARTS: View<Asked, CpuBucket> = View::new(
 
 /// Declares the aggregation of columns of JSON and CSV.
 pub(super) fn describe(_: &CpuQuestion, fields: &mut [Field]) {
-    PARTS.describe(&Asked { source: None }, |row: CpuBucket| row, fields);
+    PARTS.describe(
+        &OverTimeContext { source: None },
+        |row: CpuBucket| row,
+        fields,
+    );
 }
 
 /// Returns a bar of at most 30 characters; any CPU has one.
@@ -73,7 +77,7 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
     let source = rows
         .first()
         .and_then(|row| CpuSource::named(&row.cpu_source));
-    Answer::rows(&Asked { source }, &PARTS, rows)
+    Answer::rows(&OverTimeContext { source }, &PARTS, rows)
         .with_head(source_line(source, ""))
         .moved(&question.zero, session)
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::below::below;
-use super::{Asked, CpuQuestion, numbers, source_line, sums};
+use super::{CpuQuestion, CpuViewContext, numbers, source_line, sums};
 use crate::cpu::{CpuRow, CpuTotal};
 use crate::module_text::module_text as module;
 use etwkit_question::Format::{Fixed, Milliseconds, Moment, ProcessLine, Whole, Word};
@@ -34,63 +34,63 @@ impl ProcessColumns for Shown {
     }
 }
 
-type Sum = Column<Asked, Shown>;
+type ProcessColumn = Column<CpuViewContext, Shown>;
 
-const PROCESSES: View<Asked, Shown> = View::new(
+const PROCESSES: View<CpuViewContext, Shown> = View::new(
     &[
-        Sum::new("Cpu", "", Milliseconds, |_, it| it.row.cpu_ns.into())
-            .titled(Asked::cpu_title)
+        ProcessColumn::new("Cpu", "", Milliseconds, |_, it| it.row.cpu_ns.into())
+            .titled(CpuViewContext::cpu_title)
             .cost(),
-        Sum::new("Wait", "Wait ms", Milliseconds, |_, it| {
+        ProcessColumn::new("Wait", "Wait ms", Milliseconds, |_, it| {
             it.row.wait_ns.into()
         })
         .cost()
         .shown_if(|asked| asked.has_waits),
-        Sum::new("Ready", "Ready ms", Milliseconds, |_, it| {
+        ProcessColumn::new("Ready", "Ready ms", Milliseconds, |_, it| {
             it.row.ready_ns.into()
         })
         .cost()
-        .shown_if(Asked::has_ready),
-        Sum::new("Switches", "Switches", Whole, |_, it| {
+        .shown_if(CpuViewContext::has_ready),
+        ProcessColumn::new("Switches", "Switches", Whole, |_, it| {
             it.row.switches.into()
         })
         .sum()
         .shown_if(|asked| asked.has_waits),
-        Sum::new("Preemptions", "Preempted", Whole, |_, it| {
+        ProcessColumn::new("Preemptions", "Preempted", Whole, |_, it| {
             it.row.preemptions.into()
         })
         .cost()
         .shown_if(|asked| asked.has_waits && asked.by.details),
-        Sum::new("Threads", "Threads", Whole, |_, it| it.row.threads.into())
+        ProcessColumn::new("Threads", "Threads", Whole, |_, it| it.row.threads.into())
             .sum()
             .shown_if(|asked| asked.by.details || asked.by.thread_count),
-        Sum::new("Priority", "Priority", Fixed(1), |_, it| {
+        ProcessColumn::new("Priority", "Priority", Fixed(1), |_, it| {
             it.row.priority.filter(|priority| *priority > 0.0).into()
         })
         .shown_if(|asked| !asked.by.no_priority),
-        Sum::new("Cores", "Cores", Whole, |asked, it| {
+        ProcessColumn::new("Cores", "Cores", Whole, |asked, it| {
             let names = asked.by.show_core_number.then(|| it.row.cores.clone());
             names.map_or_else(|| it.row.core_count.into(), Value::from)
         })
         .shown_if(|asked| !asked.by.no_core_usage),
-        Sum::new("First", "First", Moment, |asked, it| {
+        ProcessColumn::new("First", "First", Moment, |asked, it| {
             moment(asked.first(), it.row.first_ns)
         })
         .titled(|asked| starred("First", asked))
         .shown_if(|asked| asked.first().is_some()),
-        Sum::new("Last", "Last", Moment, |asked, it| {
+        ProcessColumn::new("Last", "Last", Moment, |asked, it| {
             moment(asked.last(), it.row.last_ns)
         })
         .titled(|asked| starred("Last", asked))
         .shown_if(|asked| asked.last().is_some()),
-        Sum::new("Session", "Session", Whole, |_, it| {
+        ProcessColumn::new("Session", "Session", Whole, |_, it| {
             it.row.session_id.into()
         })
         .shown_if(|asked| asked.by.details),
-        Sum::new("Diff", "Diff ms", Milliseconds, |_, it| it.diff_ns.into())
+        ProcessColumn::new("Diff", "Diff ms", Milliseconds, |_, it| it.diff_ns.into())
             .shown_when_merged(|_| true),
-        Sum::new("Process", "Process", ProcessLine, |_, it| it.into()),
-        Sum::new("Module", "Path", Word, |_, it| {
+        ProcessColumn::new("Process", "Process", ProcessLine, |_, it| it.into()),
+        ProcessColumn::new("Module", "Path", Word, |_, it| {
             let row = &it.row;
             module([
                 &row.module_path,
@@ -111,7 +111,7 @@ const PROCESSES: View<Asked, Shown> = View::new(
 /// Declares the aggregation of columns of JSON and CSV.
 pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
     PROCESSES.describe(
-        &Asked::new(question, None, CpuTotal::default()),
+        &CpuViewContext::new(question, None, CpuTotal::default()),
         |row| Shown { row, diff_ns: None },
         fields,
     );
@@ -126,7 +126,7 @@ pub(super) fn moment(format: Option<Option<TimeFormat>>, ns: i64) -> Value {
 }
 
 /// Returns a title, with a star if times count from another zero.
-fn starred(title: &str, asked: &Asked) -> String {
+fn starred(title: &str, asked: &CpuViewContext) -> String {
     format!(
         "{title}{}",
         if asked.by.zero.mode.is_some() {
@@ -139,7 +139,7 @@ fn starred(title: &str, asked: &Asked) -> String {
 
 /// Merges all extracts into one list. Processes of one name are adjacent, in ascending order of
 /// their common sum. Each row has its difference from the newest extract.
-fn merged(_: &Asked, sources: Vec<Source<Shown>>, top: Top) -> Vec<(usize, Shown)> {
+fn merged(_: &CpuViewContext, sources: Vec<Source<Shown>>, top: Top) -> Vec<(usize, Shown)> {
     let newest = newest(&sources);
     let mut all = etwkit_question::largest(sources, top, |it| it.row.sort_value);
     let mut together: HashMap<Option<String>, f64> = HashMap::new();
@@ -177,7 +177,7 @@ fn newest(sources: &[Source<Shown>]) -> HashMap<Option<String>, i64> {
 pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer> {
     let answer = question.process_request().ask(session)?;
     let (source, total): (_, CpuTotal) = (answer.source(), answer.total);
-    let asked = Asked::new(question, source, total);
+    let asked = CpuViewContext::new(question, source, total);
     let rows = answer
         .rows
         .into_iter()

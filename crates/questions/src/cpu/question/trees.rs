@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::{Asked, By, CpuQuestion, cpu_word, source_line};
+use super::{By, CpuQuestion, CpuViewContext, cpu_word, source_line};
 use crate::cpu::CpuTotal;
 use crate::stack::tree::{Metric, TreeGroup, TreeRow};
 use etwkit_question::Format::{Fixed, Milliseconds, ProcessLine, Whole, Word};
@@ -25,23 +25,23 @@ struct Shown {
     heading: Line,
 }
 
-type Node = Column<Asked, Shown>;
+type NodeColumn = Column<CpuViewContext, Shown>;
 
-const TREES: View<Asked, Shown> = View::new(
+const TREES: View<CpuViewContext, Shown> = View::new(
     &[
-        Node::new("Inclusive", "Inclusive ms", Milliseconds, |_, it| {
+        NodeColumn::new("Inclusive", "Inclusive ms", Milliseconds, |_, it| {
             it.row.inclusive_ns.into()
         })
         .cost(),
-        Node::new("Percent", "%", Fixed(1), |_, it| it.row.percent.into()),
-        Node::new("Exclusive", "Exclusive ms", Milliseconds, |_, it| {
+        NodeColumn::new("Percent", "%", Fixed(1), |_, it| it.row.percent.into()),
+        NodeColumn::new("Exclusive", "Exclusive ms", Milliseconds, |_, it| {
             it.row.exclusive_ns.into()
         })
         .cost(),
-        Node::new("Samples", "Samples", Whole, |_, it| it.row.samples.into())
+        NodeColumn::new("Samples", "Samples", Whole, |_, it| it.row.samples.into())
             .sum()
             .shown_if(|asked| asked.by.details),
-        Node::new("Method", "Method", Word, |_, it| {
+        NodeColumn::new("Method", "Method", Word, |_, it| {
             format!("{}{}", it.branch, name(&it.row)).into()
         }),
     ],
@@ -67,7 +67,7 @@ pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
         heading: Line::default(),
     };
     TREES.describe(
-        &Asked::new(question, None, CpuTotal::default()),
+        &CpuViewContext::new(question, None, CpuTotal::default()),
         shown,
         fields,
     );
@@ -151,7 +151,7 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
         .first()
         .map(|tree| tree.source)
         .filter(|_| question.metric == Metric::Cpu);
-    let asked = Asked::new(question, source, CpuTotal::default());
+    let asked = CpuViewContext::new(question, source, CpuTotal::default());
     let shown = |tree: TreeGroup| {
         let heading = heading(question, &tree);
         let branches = branches(&tree.rows);

@@ -65,7 +65,7 @@ impl Off {
 
 /// A frame of the last stack.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct OpenFrame {
     node: i32,
     name: u32,
     from_ns: i64,
@@ -79,7 +79,7 @@ pub(super) struct Stacks<'c, 'f> {
     frames: &'f TraceFrames,
     labels: Labels<'c, 'f>,
     /// Frames of the last stack, outermost first. Nodes ascend, since callers have smaller numbers.
-    path: Vec<Open>,
+    path: Vec<OpenFrame>,
     /// Nodes of the next stack that the last one does not have, innermost first, with their names.
     next: Vec<(i32, u32)>,
     /// End of the last stack.
@@ -160,7 +160,7 @@ impl<'c, 'f> Stacks<'c, 'f> {
         self.path.truncate(kept);
         // After a gap, frames that both stacks have are new ones.
         for again in self.path.iter_mut().skip(open) {
-            *again = Open {
+            *again = OpenFrame {
                 from_ns,
                 samples: self.samples,
                 waits: self.waits,
@@ -168,7 +168,7 @@ impl<'c, 'f> Stacks<'c, 'f> {
             };
         }
         let new = self.next.iter().rev().skip(kept.saturating_sub(shared));
-        self.path.extend(new.map(|(node, name)| Open {
+        self.path.extend(new.map(|(node, name)| OpenFrame {
             node: *node,
             name: *name,
             from_ns,

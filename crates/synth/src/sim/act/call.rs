@@ -10,7 +10,7 @@ use crate::table::{Cpu, Function, Thread};
 
 /// A call that has not ended.
 #[derive(Debug)]
-struct Open {
+struct RunningCall {
     function: Function,
     since: i64,
     /// Path of the first file or key that it is about.
@@ -19,7 +19,7 @@ struct Open {
 
 /// Calls of a thread that have not ended, the innermost one last.
 #[derive(Debug, Default)]
-pub(in crate::sim) struct Calling(Vec<Open>);
+pub(in crate::sim) struct Calling(Vec<RunningCall>);
 
 impl Calling {
     /// Returns the start of the outermost open call.
@@ -39,7 +39,7 @@ impl<W: Write + Seek> Sim<W> {
         let time = self.kernel_event(cpu, thread, kind::CALL_ENTER, |p| {
             p.u64(address);
         })?;
-        self.threads[thread].acting.call.0.push(Open {
+        self.threads[thread].acting.call.0.push(RunningCall {
             function,
             since: time,
             about: None,
@@ -63,7 +63,7 @@ impl<W: Write + Seek> Sim<W> {
         // Before the call is taken off: also the return of a call that began before the trace ends
         // the start of a process.
         self.call_of_start_ends(thread, time);
-        let Some(Open {
+        let Some(RunningCall {
             function,
             since,
             about,

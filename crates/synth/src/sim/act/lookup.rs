@@ -30,7 +30,7 @@ const fn event(id: u16, version: u8) -> Provided {
 
 /// A query without an answer.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct OpenLookup {
     lookup: Lookup,
     began: i64,
     is_timed_out: bool,
@@ -38,7 +38,7 @@ struct Open {
 
 /// Queries of a thread, the latest one last.
 #[derive(Debug, Default)]
-pub(in crate::sim) struct LookingUp(Vec<Open>);
+pub(in crate::sim) struct LookingUp(Vec<OpenLookup>);
 
 impl<W: Write + Seek> Sim<W> {
     pub(super) fn lookup_begins(&mut self, cpu: Cpu, thread: Thread, lookup: Lookup) -> Result<()> {
@@ -53,7 +53,7 @@ impl<W: Write + Seek> Sim<W> {
                 .u32(0)
                 .u32(0);
         })?;
-        self.threads[thread].acting.lookup.0.push(Open {
+        self.threads[thread].acting.lookup.0.push(OpenLookup {
             lookup,
             began,
             is_timed_out: false,

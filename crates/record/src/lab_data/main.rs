@@ -44,10 +44,10 @@ enum Workload {
     /// Fill a database of SQLite in each of some folders, waiting for the disk in each of three
     /// ways
     #[command(arg_required_else_help = true)]
-    Import(import::Amount),
+    Import(import::ImportArgs),
     /// Write and read the same objects in well-known formats: time, size, and the first call of a
     /// process
-    Serializers(serializers::Amount),
+    Serializers(serializers::SerializersArgs),
     /// One object in a new process, for the first call
     #[command(hide = true)]
     First {

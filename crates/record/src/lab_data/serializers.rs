@@ -16,7 +16,7 @@ use crate::shelf::BookShelf;
 
 /// Number and size of the objects.
 #[derive(Debug, Args)]
-pub(crate) struct Amount {
+pub(crate) struct SerializersArgs {
     /// Numbers of objects, each of which is measured
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,10,100,1000,10000,100000",
           value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
@@ -38,7 +38,7 @@ pub(crate) struct Amount {
 /// Name of the row that only copies.
 const FLOOR: &str = "floor (copy)";
 
-impl Amount {
+impl SerializersArgs {
     /// Runs the workload. `progress` gets the number of measured formats, once for each number of
     /// objects, and the total.
     pub(crate) fn run(&self, progress: &dyn Fn(u64, u64)) -> Result<Rows<6>> {

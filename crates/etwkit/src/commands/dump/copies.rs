@@ -9,11 +9,11 @@ use crate::out_file::all_different;
 
 /// Result of copying recordings into a folder.
 #[derive(Debug)]
-pub struct Copied {
+pub(super) struct Copied {
     /// Files and extracts in the folder.
-    pub count: usize,
+    pub(super) count: usize,
     /// Links, pipes and devices, which were not copied.
-    pub left_out: Vec<PathBuf>,
+    pub(super) left_out: Vec<PathBuf>,
 }
 
 /// Copies files, and extracts with all that is in them, into a folder. A path for which `is_named`
@@ -24,7 +24,7 @@ pub struct Copied {
 /// # Errors
 /// Two recordings would have one name, one exists already and `overwrite` does not allow to replace
 /// it, or a file cannot be written.
-pub fn copy_into(
+pub(super) fn copy_into(
     folder: &Path,
     recordings: impl Iterator<Item = PathBuf>,
     is_named: impl Fn(&Path) -> bool,

@@ -4,7 +4,8 @@
 //! so a command that fails or is interrupted leaves the old file unchanged. A typing error loses no
 //! data: an existing file is replaced only with `--force`, and a trace, an archive or a part of an
 //! extract never. Links are followed, and pipes and devices are written to: they are never replaced
-//! by a file.
+//! by a file. When a signal ends the process, [`etwkit_terminal::interrupt`] removes unfinished
+//! files.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
+use etwkit_cut::CUT_NAME;
 use etwkit_extract::json7z::{is_json_part, looks_like_json_extract};
 use etwkit_terminal::errors::advised;
 use tempfile::NamedTempFile;
@@ -26,7 +28,7 @@ const ABANDONED: Duration = Duration::from_secs(60);
 
 /// The existing files that an output file may replace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Replace {
+pub(crate) enum Replace {
     /// No existing file.
     Nothing,
     /// A CSV file that a dump wrote.
@@ -39,16 +41,13 @@ pub enum Replace {
     Cut,
 }
 
-/// The file name in the header of a trace that was cut out of another one.
-pub const CUT_NAME: &str = "[cut by etwkit]";
-
 /// Bytes at the start of a file that hold the name in its trace header.
 // The header is the first event of the first buffer, and the name follows its fixed fields.
 const HEAD_LEN: u64 = 4096;
 
 impl Replace {
     /// Returns [`Replace::Anything`] with `--force`, otherwise [`Replace::Nothing`].
-    pub const fn forced(force: bool) -> Self {
+    pub(crate) const fn forced(force: bool) -> Self {
         if force { Self::Anything } else { Self::Nothing }
     }
 }
@@ -58,7 +57,9 @@ impl Replace {
 ///
 /// # Errors
 /// Two of them share a target.
-pub fn all_different<'s>(files: impl Iterator<Item = (&'s Path, PathBuf)>) -> anyhow::Result<()> {
+pub(crate) fn all_different<'s>(
+    files: impl Iterator<Item = (&'s Path, PathBuf)>,
+) -> anyhow::Result<()> {
     let mut targets = HashMap::new();
     for (source, target) in files {
         if let Some(other) = targets
@@ -80,7 +81,7 @@ pub fn all_different<'s>(files: impl Iterator<Item = (&'s Path, PathBuf)>) -> an
 /// A file that is being written. Dropping it before it is [kept](OutFile::keep) leaves the old file
 /// unchanged.
 #[derive(Debug)]
-pub struct OutFile(Kind);
+pub(crate) struct OutFile(Kind);
 
 #[derive(Debug)]
 enum Kind {
@@ -99,7 +100,7 @@ impl OutFile {
     ///
     /// # Errors
     /// The existing file may not be replaced, or nothing can be written there.
-    pub fn create(path: &Path, replace: Replace) -> anyhow::Result<Self> {
+    fn create(path: &Path, replace: Replace) -> anyhow::Result<Self> {
         check(path, replace)?;
         let target = followed(path);
         if is_direct(&target) {
@@ -120,7 +121,7 @@ impl OutFile {
     ///
     /// # Errors
     /// It cannot be written, or its target was created in the meantime.
-    pub fn keep(self) -> anyhow::Result<()> {
+    fn keep(self) -> anyhow::Result<()> {
         match self.0 {
             Kind::Direct { mut file, target } => file.flush().with_context(|| cannot(&target)),
             Kind::Whole {
@@ -170,15 +171,23 @@ impl Seek for OutFile {
 }
 
 /// Starts to write a file through a buffer.
-pub fn buffered(path: &Path, replace: Replace) -> anyhow::Result<io::BufWriter<OutFile>> {
+pub(crate) fn buffered(path: &Path, replace: Replace) -> anyhow::Result<io::BufWriter<OutFile>> {
     Ok(io::BufWriter::with_capacity(
         1 << 20,
         OutFile::create(path, replace)?,
     ))
 }
 
+/// Writes a file that has this text.
+pub(crate) fn write_text(path: &Path, replace: Replace, text: &str) -> anyhow::Result<()> {
+    let mut file = OutFile::create(path, replace)?;
+    file.write_all(text.as_bytes())
+        .with_context(|| cannot(path))?;
+    file.keep()
+}
+
 /// Flushes a buffered file and gives it its name.
-pub fn keep(file: io::BufWriter<OutFile>, path: &Path) -> anyhow::Result<()> {
+pub(crate) fn keep(file: io::BufWriter<OutFile>, path: &Path) -> anyhow::Result<()> {
     let file = file
         .into_inner()
         .map_err(io::IntoInnerError::into_error)
@@ -187,7 +196,7 @@ pub fn keep(file: io::BufWriter<OutFile>, path: &Path) -> anyhow::Result<()> {
 }
 
 /// Rejects a target that may not be replaced, before any work is done for it.
-pub fn check(path: &Path, replace: Replace) -> anyhow::Result<()> {
+pub(crate) fn check(path: &Path, replace: Replace) -> anyhow::Result<()> {
     let Ok(metadata) = path.metadata() else {
         return Ok(());
     };
@@ -272,7 +281,7 @@ fn is_direct(path: &Path) -> bool {
 }
 
 /// Returns the message for a file that cannot be written.
-pub fn cannot(path: &Path) -> String {
+pub(crate) fn cannot(path: &Path) -> String {
     format!("cannot write {}", path.display())
 }
 
@@ -332,12 +341,6 @@ fn sweep(folder: &Path) {
 mod tests {
     use super::*;
 
-    fn write(path: &Path, replace: Replace, text: &str) -> anyhow::Result<()> {
-        let mut file = OutFile::create(path, replace)?;
-        file.write_all(text.as_bytes())?;
-        file.keep()
-    }
-
     fn names(folder: &Path) -> Vec<String> {
         let names = fs::read_dir(folder)
             .unwrap()
@@ -351,24 +354,24 @@ mod tests {
     fn what_is_there_is_replaced_only_on_request() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.csv");
-        write(&path, Replace::Nothing, "a").unwrap();
+        write_text(&path, Replace::Nothing, "a").unwrap();
         assert!(
-            write(&path, Replace::Nothing, "b")
+            write_text(&path, Replace::Nothing, "b")
                 .unwrap_err()
                 .to_string()
                 .ends_with("rows.csv exists")
         );
         assert!(
-            write(&path, Replace::OwnCsv, "b").is_err(),
+            write_text(&path, Replace::OwnCsv, "b").is_err(),
             "no dump writes that"
         );
-        write(&path, Replace::Anything, "trace,pid\n").unwrap();
-        write(&path, Replace::OwnCsv, "c").unwrap();
+        write_text(&path, Replace::Anything, "trace,pid\n").unwrap();
+        write_text(&path, Replace::OwnCsv, "c").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "c");
         // A file that is not kept leaves nothing.
         drop(OutFile::create(&path, Replace::Anything).unwrap());
         assert_eq!(names(folder.path()), ["rows.csv"]);
-        let folders = write(folder.path(), Replace::Anything, "d")
+        let folders = write_text(folder.path(), Replace::Anything, "d")
             .unwrap_err()
             .to_string();
         assert!(
@@ -381,7 +384,7 @@ mod tests {
     fn a_missing_folder_is_named_and_no_temporary_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("none/rows.csv");
-        let error = write(&path, Replace::Nothing, "a").unwrap_err();
+        let error = write_text(&path, Replace::Nothing, "a").unwrap_err();
         let text = format!("{error:#}");
         assert!(text.starts_with("cannot write into "), "{text}");
         assert!(!text.contains(PREFIX), "{text}");
@@ -401,7 +404,7 @@ mod tests {
                 Replace::Anything,
                 Replace::Simulated,
             ] {
-                let refused = write(&path, replace, "x").unwrap_err().to_string();
+                let refused = write_text(&path, replace, "x").unwrap_err().to_string();
                 assert!(
                     refused.ends_with(&format!("{name}: it is a trace")),
                     "{refused}"
@@ -410,7 +413,7 @@ mod tests {
             assert_eq!(fs::read(&path).unwrap(), before);
         }
         fs::write(folder.path().join("run.truth.json"), "{}").unwrap();
-        write(&folder.path().join("run.etl"), Replace::Simulated, "x").unwrap();
+        write_text(&folder.path().join("run.etl"), Replace::Simulated, "x").unwrap();
     }
 
     #[test]
@@ -428,7 +431,7 @@ mod tests {
             panic!()
         };
         file.as_file().set_modified(old).unwrap();
-        write(&folder.path().join("b"), Replace::Nothing, "x").unwrap();
+        write_text(&folder.path().join("b"), Replace::Nothing, "x").unwrap();
         held.keep().unwrap();
         assert_eq!(
             names(folder.path()),
@@ -445,15 +448,15 @@ mod tests {
         fs::create_dir(at("far")).unwrap();
         fs::write(at("far/rows"), "old").unwrap();
         symlink("far/rows", at("link")).unwrap();
-        assert!(write(&at("link"), Replace::Nothing, "new").is_err());
-        write(&at("link"), Replace::Anything, "new").unwrap();
+        assert!(write_text(&at("link"), Replace::Nothing, "new").is_err());
+        write_text(&at("link"), Replace::Anything, "new").unwrap();
         assert!(at("link").is_symlink());
         assert_eq!(fs::read_to_string(at("far/rows")).unwrap(), "new");
         symlink("far/coming", at("ahead")).unwrap();
-        write(&at("ahead"), Replace::Nothing, "there").unwrap();
+        write_text(&at("ahead"), Replace::Nothing, "there").unwrap();
         assert!(at("ahead").is_symlink());
         assert_eq!(fs::read_to_string(at("far/coming")).unwrap(), "there");
-        write(Path::new("/dev/null"), Replace::Nothing, "gone").unwrap();
+        write_text(Path::new("/dev/null"), Replace::Nothing, "gone").unwrap();
         assert!(!Path::new("/dev/null").metadata().unwrap().is_file());
         let pipe = at("pipe");
         assert!(
@@ -467,7 +470,7 @@ mod tests {
             let pipe = pipe.clone();
             move || fs::read_to_string(pipe).unwrap()
         });
-        write(&pipe, Replace::Anything, "through").unwrap();
+        write_text(&pipe, Replace::Anything, "through").unwrap();
         assert_eq!(reader.join().unwrap(), "through");
         assert!(!pipe.metadata().unwrap().is_file());
     }

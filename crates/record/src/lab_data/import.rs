@@ -35,7 +35,7 @@ enum Journal {
 
 /// Number of rows, and the folders and settings to measure.
 #[derive(Debug, Args)]
-pub(crate) struct Amount {
+pub(crate) struct ImportArgs {
     /// Folders, on different disks or in memory (/dev/shm, a RAM disk); the databases are removed
     #[arg(required = true, value_name = "FOLDER")]
     folders: Vec<PathBuf>,
@@ -60,7 +60,7 @@ pub(crate) struct Amount {
     journal: Journal,
 }
 
-impl Amount {
+impl ImportArgs {
     /// Runs the workload. `progress` gets the number of inserted rows and the total.
     pub(crate) fn run(&self, progress: &dyn Fn(u64, u64)) -> Result<Rows<7>> {
         let mut rows = Vec::new();
