@@ -208,13 +208,18 @@ impl Snapshot {
         Ok(files)
     }
 
-    /// Opens files of [`Snapshot::files`], in their order.
+    /// Returns `true` if its files are in a folder of this computer.
+    #[must_use]
+    pub const fn is_folder(&self) -> bool {
+        self.lake.store.is_folder()
+    }
+
+    /// Opens one of the files of [`Snapshot::files`].
     ///
     /// # Errors
-    /// One of them cannot be read.
-    pub fn opened(&self, files: &[&LakeFile]) -> Result<Vec<Slice>> {
-        let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
-        self.lake.store.slices(&names)
+    /// It cannot be read.
+    pub fn opened(&self, file: &LakeFile) -> Result<Slice> {
+        self.lake.store.slice(&file.name)
     }
 
     /// Runs that are added later do not matter to a question; runs that are gone do.

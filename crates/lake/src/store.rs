@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use etwkit_extract::Slice;
+use futures::TryStreamExt;
 use futures::executor::block_on;
-use futures::{StreamExt, TryStreamExt, stream};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as Name;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
@@ -22,9 +22,6 @@ use crate::{Error, Result};
 
 /// Maximum bytes of a commit. Parsed JSON takes many times as much memory.
 const MAX_READ: u64 = 64 << 20;
-
-/// Files of a bucket that are opened at the same time.
-const OPENED_AT_ONCE: usize = 16;
 
 /// Milliseconds between attempts to create a file while another request for it has not ended.
 const PAUSES: [u64; 6] = [50, 100, 200, 400, 800, 1600];
@@ -147,22 +144,6 @@ impl Store {
         let at = named(name)?;
         let opened = self.wait(|objects| bucket::slice(objects, at));
         opened.map_err(failed("read", name))
-    }
-
-    /// Opens files to read some of their columns, in their order.
-    pub(crate) fn slices(&self, names: &[&str]) -> Result<Vec<Slice>> {
-        if self.is_folder {
-            return names.iter().map(|name| self.slice(name)).collect();
-        }
-        let mut all = Vec::with_capacity(names.len());
-        for name in names {
-            all.push(named(name)?);
-        }
-        let opened = self.wait(|objects| {
-            let opened = stream::iter(all).map(move |at| bucket::slice(objects.clone(), at));
-            opened.buffered(OPENED_AT_ONCE).try_collect()
-        });
-        opened.map_err(failed("read", names.first().copied().unwrap_or("files")))
     }
 
     /// Opens a file to read all of it.

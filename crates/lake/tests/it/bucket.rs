@@ -149,7 +149,7 @@ fn bytes_are_missing() {
     farm.lake.add(&[noisy(&farm, 40)]).unwrap();
     let snapshot = Snapshot::open(&path).unwrap();
     let files = snapshot.files("mark").unwrap();
-    let file = snapshot.opened(&[&files[0]]).unwrap().remove(0);
+    let file = snapshot.opened(&files[0]).unwrap();
     let mut bytes = [0; 100];
     let error = file.read_at(0, &mut bytes).unwrap_err().to_string();
     assert!(error.contains("expected 100 bytes, found 99"), "{error}");
