@@ -222,7 +222,7 @@ mod tests {
     impl Far {
         /// The ranges that were read since the last call.
         fn read_now(&self) -> Vec<Range<u64>> {
-            std::mem::take(&mut self.read.lock().unwrap())
+            std::mem::take(&mut *self.read.lock().unwrap())
         }
     }
 
