@@ -236,8 +236,9 @@ fn read(words: &[PathBuf]) -> Result<Vec<Meaning>> {
 /// Returns the meaning of an argument, or of a line of a list; `place` is its position for
 /// messages.
 fn one(word: &Path, place: String) -> Result<Meaning> {
-    // A file can have any name, even one with characters of a pattern. A run of a lake is not a file.
-    if word.symlink_metadata().is_ok() || split(word).is_some() {
+    // A file can have any name, even one with characters of a pattern. A run of a lake is not a file, nor is
+    // a lake in a bucket.
+    if word.symlink_metadata().is_ok() || split(word).is_some() || is_lake(word) {
         return Ok(Meaning::Path(word.to_owned(), place));
     }
     if pattern::is_pattern(word) {

@@ -14,10 +14,12 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::path::Path as Name;
 use object_store::prefix::PrefixStore;
 use object_store::{
-    ClientConfigKey, GetOptions, GetRange, ObjectStore, ObjectStoreExt, RetryConfig,
+    ClientConfigKey, GetOptions, GetRange, OBJECT_STORE_COALESCE_DEFAULT, ObjectStore,
+    ObjectStoreExt, RetryConfig, coalesce_ranges,
 };
 use tempfile::{NamedTempFile, TempPath};
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::block_in_place;
 
 use crate::place::in_bucket;
 use crate::{Error, Result};
@@ -157,7 +159,8 @@ pub(crate) async fn slice(
     };
     let opened = objects.get_opts(&name, options).await?;
     let size = opened.meta.size;
-    let end = opened.bytes().await?;
+    let length = length(&opened.range);
+    let end = of_length(opened.bytes().await?, length)?;
     let file = RemoteFile { objects, name };
     Ok(Slice::of_remote(Arc::new(file), size, end))
 }
@@ -174,7 +177,8 @@ pub(crate) async fn whole(
     let mut file = temporary_file().map_err(other)?;
     let mut bytes = opened.into_stream();
     while let Some(bytes) = bytes.try_next().await? {
-        file.write_all(&bytes).map_err(other)?;
+        // Other requests go on meanwhile.
+        block_in_place(|| file.write_all(&bytes)).map_err(other)?;
     }
     let path = file.into_temp_path();
     let slice = Slice::of_file(&path).map_err(other)?;
@@ -191,9 +195,35 @@ fn temporary_file() -> io::Result<NamedTempFile> {
 impl Ranges for RemoteFile {
     fn read(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Bytes>> {
         let (objects, name, ranges) = (self.objects.clone(), self.name.clone(), ranges.to_vec());
-        let read = wait(async move { objects.get_ranges(&name, &ranges).await });
+        let read = wait(async move {
+            let read = |range| read_range(objects.clone(), name.clone(), range);
+            coalesce_ranges(&ranges, read, OBJECT_STORE_COALESCE_DEFAULT).await
+        });
         read.map_err(io::Error::other)
     }
+}
+
+async fn read_range(
+    objects: Arc<dyn ObjectStore>,
+    name: Name,
+    range: Range<u64>,
+) -> object_store::Result<Bytes> {
+    let length = length(&range);
+    of_length(objects.get_range(&name, range).await?, length)
+}
+
+/// Refuses an answer of another length than its range has, which would be the bytes of other places.
+fn of_length(bytes: Bytes, length: u64) -> object_store::Result<Bytes> {
+    let found = bytes.len() as u64;
+    if found == length {
+        return Ok(bytes);
+    }
+    let text = format!("expected {length} bytes, found {found}");
+    Err(other(io::Error::other(text)))
+}
+
+fn length(range: &Range<u64>) -> u64 {
+    range.end.saturating_sub(range.start)
 }
 
 impl fmt::Debug for RemoteFile {

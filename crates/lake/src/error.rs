@@ -42,7 +42,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The program was built without object stores.
-    #[error("this build of etwkit opens no lakes in buckets: {}", path.display())]
+    #[error("this build of etwkit cannot open lakes in buckets: {}", path.display())]
     NoObjectStores {
         /// The lake.
         path: PathBuf,
@@ -62,6 +62,12 @@ pub enum Error {
         expected: String,
         /// The error of the client.
         source: Option<Box<object_store::Error>>,
+    },
+    /// A store replaces a file instead of refusing to create it again.
+    #[error("the store of {} replaces files that exist, so writers would overwrite each other's commits", path.display())]
+    Overwrites {
+        /// The lake.
+        path: PathBuf,
     },
     /// The target of `init` has something in it.
     #[error("will not make a lake of {}: it is {what}", path.display())]
@@ -96,7 +102,7 @@ pub enum Error {
         what: &'static str,
     },
     /// Other writers were faster in each of many attempts.
-    #[error("cannot commit to the table {table}: others were faster, {attempts} times")]
+    #[error("cannot commit to the table {table}: other writers were faster (attempts: {attempts})")]
     Busy {
         /// The table.
         table: String,
@@ -172,6 +178,10 @@ impl Error {
             Self::NoCredentials { .. } => Some(
                 "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a \
                  public bucket",
+            ),
+            Self::Overwrites { .. } => Some(
+                "use a store that refuses a PUT with `If-None-Match: *` for a file that exists, as S3, R2 \
+                 and MinIO do; or name a folder",
             ),
             Self::Taken { .. } => Some("name a folder that does not exist, or an empty one"),
             Self::Log { .. } => Some(

@@ -5,9 +5,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use bytes::Bytes;
+
 use crate::layout::{self, RUN};
 use crate::log::{FOLDER, Line, Log};
-use crate::place::in_bucket;
+use crate::place::{in_bucket, refuse_unknown};
 use crate::read::{Key, Keys};
 use crate::run::{self, Run};
 use crate::store::Store;
@@ -23,8 +25,9 @@ impl Lake {
     /// Makes a lake without runs in a folder that does not exist or is empty, or in one of a bucket.
     ///
     /// # Errors
-    /// There is something in it; it cannot be written.
+    /// There is something in it; it cannot be written; its store replaces files that have to be new.
     pub fn init(path: &Path) -> Result<Self> {
+        refuse_unknown(path)?;
         if in_bucket(path).is_some() {
             return Self::init_in_bucket(path);
         }
@@ -58,6 +61,7 @@ impl Lake {
         if !store.is_empty(None)? {
             return Err(taken(path, "a folder with other files"));
         }
+        refuse_overwriting(path, &store)?;
         Self::create(path, store)
     }
 
@@ -80,6 +84,7 @@ impl Lake {
     /// # Errors
     /// It is not one.
     pub fn open(path: &Path) -> Result<Self> {
+        refuse_unknown(path)?;
         if !is_lake(path) {
             return Err(Error::NotALake {
                 path: path.to_owned(),
@@ -136,6 +141,22 @@ impl Lake {
         }
         Ok(all)
     }
+}
+
+/// Refuses a store that replaces a file instead of refusing to create it again: two writers would overwrite
+/// each other's commits.
+fn refuse_overwriting(path: &Path, store: &Store) -> Result<()> {
+    let probe = format!("{RUN}/_probe-{}.parquet", unique::name());
+    store.create(&probe, Bytes::from_static(b"first"))?;
+    let is_replaced = store.create(&probe, Bytes::from_static(b"second"));
+    // A file that stays is in nobody's way, and vacuum deletes it.
+    let _ = store.delete(&probe);
+    if is_replaced? {
+        return Err(Error::Overwrites {
+            path: path.to_owned(),
+        });
+    }
+    Ok(())
 }
 
 /// The folder of the log of a table.

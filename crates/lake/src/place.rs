@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::{Error, Result};
+
 /// The start of the address of a bucket.
 const SCHEME: &str = "s3://";
 
@@ -9,6 +11,30 @@ const SCHEME: &str = "s3://";
 pub(crate) fn in_bucket(path: &Path) -> Option<(&str, &str)> {
     let place = path.to_str()?.strip_prefix(SCHEME)?;
     Some(place.split_once('/').unwrap_or((place, "")))
+}
+
+/// Refuses the address of another kind of place. As the path of a folder it would be created in the current
+/// one.
+pub(crate) fn refuse_unknown(path: &Path) -> Result<()> {
+    if in_bucket(path).is_some() || !is_address(path) {
+        return Ok(());
+    }
+    Err(Error::Bucket {
+        path: path.to_owned(),
+        expected: "a folder or s3://BUCKET/FOLDER".to_owned(),
+        source: None,
+    })
+}
+
+/// Returns `true` for a scheme and a place. One letter is a drive of Windows.
+fn is_address(path: &Path) -> bool {
+    let parts = path.to_str().and_then(|path| path.split_once("://"));
+    let Some((scheme, _)) = parts else {
+        return false;
+    };
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+    let has_letter = scheme.starts_with(|first: char| first.is_ascii_alphabetic());
+    scheme.len() > 1 && has_letter && scheme.bytes().all(is_allowed)
 }
 
 #[cfg(test)]
@@ -22,5 +48,18 @@ mod tests {
         assert_eq!(place("s3://traces"), Some(("traces", "")));
         assert_eq!(place("s3/traces"), None);
         assert_eq!(place("./s3://traces"), None);
+    }
+
+    #[test]
+    fn other_addresses_are_refused() {
+        let is_refused = |path: &str| refuse_unknown(path.as_ref()).is_err();
+        for address in ["gs://a/b", "az://a", "s3a://a/b", "http://a/b", "S3://a/b"] {
+            assert!(is_refused(address), "{address}");
+        }
+        for place in [
+            "s3://a/b", "farm", "./gs://a", "C://farm", "a b://c", "://a",
+        ] {
+            assert!(!is_refused(place), "{place}");
+        }
     }
 }

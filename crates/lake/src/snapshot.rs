@@ -65,8 +65,18 @@ pub struct LakeFile {
     pub run_ids: Option<(i64, i64)>,
 }
 
+/// A lake after it was opened. Each has a lock of its own, since a look at a bucket is a request: nobody
+/// waits for that of another lake.
+type Slot = Arc<Mutex<Option<Arc<Snapshot>>>>;
+
 /// Lakes that were opened, so that a question about thousands of runs reads the table of runs once.
-static OPENED: Mutex<BTreeMap<PathBuf, Arc<Snapshot>>> = Mutex::new(BTreeMap::new());
+static OPENED: Mutex<BTreeMap<PathBuf, Slot>> = Mutex::new(BTreeMap::new());
+
+fn slot(path: &Path) -> Slot {
+    // A panic of another question does not make the map wrong: entries are complete or absent.
+    let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    opened.entry(path.to_owned()).or_default().clone()
+}
 
 impl Snapshot {
     /// Opens a lake. One that has not changed since it was opened is not read again.
@@ -74,16 +84,16 @@ impl Snapshot {
     /// # Errors
     /// It is not a lake, or its runs cannot be read.
     pub fn open(path: &Path) -> Result<Arc<Self>> {
-        // A panic of another question does not make the map wrong: entries are complete or absent.
-        let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = slot(path);
+        let mut opened = slot.lock().unwrap_or_else(PoisonError::into_inner);
         // A look at one file name tells whether the lake has changed, instead of reading its log.
-        if let Some(known) = opened.get(path)
+        if let Some(known) = &*opened
             && known.is_current()?
         {
             return Ok(known.clone());
         }
         let snapshot = Arc::new(Self::read(path)?);
-        opened.insert(path.to_owned(), snapshot.clone());
+        *opened = Some(snapshot.clone());
         Ok(snapshot)
     }
 
@@ -198,13 +208,18 @@ impl Snapshot {
         Ok(files)
     }
 
-    /// Opens files of [`Snapshot::files`], in their order.
+    /// Returns `true` if its files are in a folder of this computer.
+    #[must_use]
+    pub const fn is_folder(&self) -> bool {
+        self.lake.store.is_folder()
+    }
+
+    /// Opens one of the files of [`Snapshot::files`].
     ///
     /// # Errors
-    /// One of them cannot be read.
-    pub fn opened(&self, files: &[&LakeFile]) -> Result<Vec<Slice>> {
-        let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
-        self.lake.store.slices(&names)
+    /// It cannot be read.
+    pub fn opened(&self, file: &LakeFile) -> Result<Slice> {
+        self.lake.store.slice(&file.name)
     }
 
     /// Runs that are added later do not matter to a question; runs that are gone do.
@@ -229,6 +244,7 @@ impl Lake {
     pub(crate) fn forget_snapshot(&self) {
         if !self.store.is_folder() {
             let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+            // A question that is opening it keeps what it finds to itself.
             opened.remove(self.store.root());
         }
     }

@@ -5,11 +5,13 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use bytes::Bytes;
 use etwkit_extract::Slice;
+use futures::TryStreamExt;
 use futures::executor::block_on;
-use futures::{StreamExt, TryStreamExt, stream};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as Name;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
@@ -21,8 +23,8 @@ use crate::{Error, Result};
 /// Maximum bytes of a commit. Parsed JSON takes many times as much memory.
 const MAX_READ: u64 = 64 << 20;
 
-/// Files of a bucket that are opened at the same time.
-const OPENED_AT_ONCE: usize = 16;
+/// Milliseconds between attempts to create a file while another request for it has not ended.
+const PAUSES: [u64; 6] = [50, 100, 200, 400, 800, 1600];
 
 /// The files of a lake.
 #[derive(Debug, Clone)]
@@ -144,22 +146,6 @@ impl Store {
         opened.map_err(failed("read", name))
     }
 
-    /// Opens files to read some of their columns, in their order.
-    pub(crate) fn slices(&self, names: &[&str]) -> Result<Vec<Slice>> {
-        if self.is_folder {
-            return names.iter().map(|name| self.slice(name)).collect();
-        }
-        let mut all = Vec::with_capacity(names.len());
-        for name in names {
-            all.push(named(name)?);
-        }
-        let opened = self.wait(|objects| {
-            let opened = stream::iter(all).map(move |at| bucket::slice(objects.clone(), at));
-            opened.buffered(OPENED_AT_ONCE).try_collect()
-        });
-        opened.map_err(failed("read", names.first().copied().unwrap_or("files")))
-    }
-
     /// Opens a file to read all of it.
     pub(crate) fn whole(&self, name: &str) -> Result<Whole> {
         if self.is_folder {
@@ -185,6 +171,18 @@ impl Store {
     /// Creates a file; `false` if another writer has created it, whose file stays as it is. What this
     /// returns for is on the disk.
     pub(crate) fn create(&self, name: &str, bytes: Bytes) -> Result<bool> {
+        let attempt = move || self.try_to_create(name, &bytes);
+        let Some(is_own) = until_decided(&PAUSES, attempt)? else {
+            return Err(failed("write", name)(undecided()));
+        };
+        if is_own {
+            self.sync(name)?;
+        }
+        Ok(is_own)
+    }
+
+    /// Creates a file as [`Self::create`] does; `None` if it is refused although there is none.
+    fn try_to_create(&self, name: &str, bytes: &Bytes) -> Result<Option<bool>> {
         let at = named(name)?;
         let options = PutOptions {
             mode: PutMode::Create,
@@ -192,21 +190,27 @@ impl Store {
         };
         let content = bytes.clone().into();
         // Creating fails if the file exists, which is what makes a commit atomic between programs.
-        match self.wait(|objects| async move { objects.put_opts(&at, content, options).await }) {
-            Ok(_) => {}
-            // A network share can lose the answer, try again and then find the file that it has made.
-            // Each writer's files have names and numbers of their own, so equal bytes are the own ones.
-            Err(object_store::Error::AlreadyExists { .. }) => {
-                let size = bytes.len() as u64;
-                // The size is compared first, so that a foreign file is not read in vain.
-                if self.size(name)? != Some(size) || self.read_up_to(size, name)? != Some(bytes) {
-                    return Ok(false);
-                }
-            }
+        let created =
+            self.wait(|objects| async move { objects.put_opts(&at, content, options).await });
+        match created {
+            Ok(_) => return Ok(Some(true)),
+            Err(object_store::Error::AlreadyExists { .. }) => {}
             Err(source) => return Err(failed("write", name)(source)),
         }
-        self.sync(name)?;
-        Ok(true)
+        // A network share can lose the answer, try again and then find the file that it has made.
+        // Each writer's files have names and numbers of their own, so equal bytes are the own ones.
+        let size = bytes.len() as u64;
+        match self.size(name)? {
+            // A bucket also refuses while another request for the file has not ended, which may be the
+            // first attempt of this one.
+            None if !self.is_folder => Ok(None),
+            // The size is compared first, so that a foreign file is not read in vain.
+            Some(found) if found == size => {
+                let found = self.read_up_to(size, name)?;
+                Ok(Some(found.as_ref() == Some(bytes)))
+            }
+            _ => Ok(Some(false)),
+        }
     }
 
     /// Writes a file in the place of one that may be there. What this returns for is on the disk.
@@ -309,12 +313,8 @@ impl Store {
     /// Returns `true` if a folder has no file in it or below it; with `None`, the lake.
     pub(crate) fn is_empty(&self, folder: Option<&str>) -> Result<bool> {
         let at = folder.map(named).transpose()?;
-        let first = self.wait(|objects| async move {
-            let mut listed = objects.list(at.as_ref());
-            listed.try_next().await
-        });
-        let first = first.map_err(failed("list", folder.unwrap_or("files")))?;
-        Ok(first.is_none())
+        let is_empty = self.wait(|objects| has_no_file(objects, at));
+        is_empty.map_err(failed("list", folder.unwrap_or("files")))
     }
 
     /// The names of the folders directly in the lake.
@@ -334,6 +334,48 @@ impl Store {
 /// Parses a name, which cannot lead out of the lake.
 fn named(name: &str) -> Result<Name> {
     Name::parse(name).map_err(|error| failed("use", name)(error.into()))
+}
+
+/// Returns `true` if no file is in a folder or below it.
+async fn has_no_file(
+    objects: Arc<dyn ObjectStore>,
+    folder: Option<Name>,
+) -> object_store::Result<bool> {
+    let mut listed = objects.list(folder.as_ref());
+    while let Some(file) = listed.try_next().await? {
+        if !is_placeholder(&file) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns `true` for the empty file that programs make in a bucket to show a folder. Its name is that of
+/// the lake.
+fn is_placeholder(file: &ObjectMeta) -> bool {
+    file.size == 0 && file.location.as_ref().is_empty()
+}
+
+/// Tries until an attempt has a result, with pauses of so many milliseconds; `None` if none has.
+fn until_decided(
+    pauses: &[u64],
+    mut attempt: impl FnMut() -> Result<Option<bool>>,
+) -> Result<Option<bool>> {
+    for pause in pauses {
+        if let Some(decided) = attempt()? {
+            return Ok(Some(decided));
+        }
+        thread::sleep(Duration::from_millis(*pause));
+    }
+    attempt()
+}
+
+/// The error of a file that cannot be created although there is none.
+fn undecided() -> object_store::Error {
+    object_store::Error::Generic {
+        store: "S3",
+        source: "another request for this file has not ended".into(),
+    }
 }
 
 fn failed(doing: &'static str, name: &str) -> impl Fn(object_store::Error) -> Error {
@@ -370,5 +412,18 @@ mod tests {
         );
         assert!(!create(b"its").unwrap());
         assert_eq!(store.read("a/b").unwrap(), Some(Bytes::from_static(b"own")));
+    }
+
+    #[test]
+    fn attempts_end() {
+        let mut results = vec![Some(true), None];
+        let decided = until_decided(&[0, 0], || Ok(results.pop().unwrap()));
+        assert_eq!(decided.unwrap(), Some(true));
+        let mut attempts = 0;
+        let decided = until_decided(&[0, 0], || {
+            attempts += 1;
+            Ok(None)
+        });
+        assert_eq!((decided.unwrap(), attempts), (None, 3));
     }
 }

@@ -20,65 +20,118 @@ use datafusion::parquet::file::metadata::{
 use datafusion::parquet::file::reader::Length;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use etwkit_extract::{Slice, TableFile};
-use etwkit_lake::LakeFile;
+use etwkit_lake::{LakeFile, Snapshot};
 use futures::future::{BoxFuture, ready};
 use futures::{FutureExt, TryFutureExt};
 
-/// An opened table file. Its footer is read once.
+/// A table file. Its footer is read once.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
+    place: Place,
+    described: Mutex<Option<Described>>,
+}
+
+/// The place of a file.
+#[derive(Debug)]
+enum Place {
+    /// This computer.
+    Here(Slice),
+    /// A lake in a bucket. Opening a file reads its end, so that only a scan does so that reads the file.
+    Far(Arc<Snapshot>, LakeFile),
+}
+
+/// An open file with its description.
+#[derive(Debug, Clone)]
+struct Described {
     slice: Slice,
-    metadata: Mutex<Option<Arc<ParquetMetaData>>>,
+    metadata: Arc<ParquetMetaData>,
 }
 
 impl OpenFile {
+    fn at(place: Place) -> Arc<Self> {
+        Arc::new(Self {
+            place,
+            described: Mutex::new(None),
+        })
+    }
+
     pub(crate) fn open(file: &TableFile) -> Result<Arc<Self>> {
         let slice = file
             .open()
             .map_err(|e| DataFusionError::External(Box::new(e)))?;
-        Ok(Arc::new(Self {
-            slice,
-            metadata: Mutex::new(None),
-        }))
+        Ok(Self::at(Place::Here(slice)))
     }
 
-    /// Returns a file of a lake, whose log has its size.
-    fn of_lake(file: &LakeFile, slice: Slice) -> Result<Arc<Self>> {
-        // A file of another length was changed behind the log, and its rows would be others.
-        if slice.len() != file.size {
-            let wrong = etwkit_lake::Error::File {
-                path: file.path.clone(),
-                expected: format!("{} bytes, found {}", file.size, slice.len()),
-                source: None,
-            };
-            return Err(DataFusionError::External(Box::new(wrong)));
+    fn of_lake(file: &LakeFile, lake: &Arc<Snapshot>) -> etwkit_lake::Result<Arc<Self>> {
+        if lake.is_folder() {
+            let slice = opened(lake, file)?;
+            return Ok(Self::at(Place::Here(slice)));
         }
-        Ok(Arc::new(Self {
-            slice,
-            metadata: Mutex::new(None),
-        }))
+        Ok(Self::at(Place::Far(lake.clone(), file.clone())))
+    }
+
+    /// Returns `true` if reading does not wait for anything.
+    fn is_in_memory(&self) -> bool {
+        match &self.place {
+            Place::Here(slice) => slice.is_in_memory(),
+            // The lock is held while the file is being opened.
+            Place::Far(..) => self
+                .described
+                .try_lock()
+                .is_ok_and(|known| matches!(&*known, Some(known) if known.slice.is_in_memory())),
+        }
     }
 
     fn read(&self, ranges: &[Range<u64>]) -> ParquetResult<Vec<Bytes>> {
-        let metadata = self.metadata()?;
-        self.slice.read_columns(&metadata, ranges)
+        let Described { slice, metadata } = self.described()?;
+        slice.read_columns(&metadata, ranges)
     }
 
     fn metadata(&self) -> ParquetResult<Arc<ParquetMetaData>> {
+        Ok(self.described()?.metadata)
+    }
+
+    fn described(&self) -> ParquetResult<Described> {
         // Parallel parts of a scan wait here for the first one instead of reading it again.
         // A panic elsewhere leaves the value as it was, so the lock can be used on.
-        let mut known = self.metadata.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self
+            .described
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*known {
             return Ok(known.clone());
         }
+        let slice = match &self.place {
+            Place::Here(slice) => slice.clone(),
+            Place::Far(lake, file) => {
+                opened(lake, file).map_err(|e| ParquetError::External(Box::new(e)))?
+            }
+        };
         // Both checks come first: the reader trusts lengths in a file, which may be damaged.
-        self.slice.check_schema()?;
+        slice.check_schema()?;
         let reader = ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Optional);
-        let read = Arc::new(reader.parse_and_finish(&self.slice)?);
-        self.slice.check_pages(&read)?;
+        let metadata = Arc::new(reader.parse_and_finish(&slice)?);
+        slice.check_pages(&metadata)?;
+        // The ends of thousands of files would take much memory.
+        let slice = slice.without_end();
+        let read = Described { slice, metadata };
         *known = Some(read.clone());
         Ok(read)
     }
+}
+
+/// Opens a file of a lake, whose log has its size.
+fn opened(lake: &Snapshot, file: &LakeFile) -> etwkit_lake::Result<Slice> {
+    let slice = lake.opened(file)?;
+    // A file of another length was changed behind the log, and its rows would be others.
+    if slice.len() != file.size {
+        return Err(etwkit_lake::Error::File {
+            path: file.path.clone(),
+            expected: format!("{} bytes, found {}", file.size, slice.len()),
+            source: None,
+        });
+    }
+    Ok(slice)
 }
 
 /// Describes a file to the scan: its rows, and the numbers of its extract and its trace as the
@@ -106,13 +159,13 @@ pub(crate) fn describe(
         .with_extension(Opened(open))
 }
 
-/// Describes an open file of a lake to the scan.
+/// Describes a file of a lake to the scan.
 pub(crate) fn of_lake(
     file: &LakeFile,
-    slice: Slice,
+    lake: &Arc<Snapshot>,
     schema: &SchemaRef,
-) -> Result<PartitionedFile> {
-    let open = OpenFile::of_lake(file, slice)?;
+) -> etwkit_lake::Result<PartitionedFile> {
+    let open = OpenFile::of_lake(file, lake)?;
     let mut statistics = Statistics::new_unknown(schema);
     // Logs of other writers need not have the number.
     if let Some(rows) = file.rows {
@@ -180,7 +233,7 @@ fn blocking<T: Send + 'static>(
     read: impl FnOnce(&OpenFile) -> ParquetResult<T> + Send + 'static,
 ) -> BoxFuture<'static, ParquetResult<T>> {
     // A thread would cost more than the read.
-    if file.slice.is_in_memory() {
+    if file.is_in_memory() {
         return ready(read(&file)).boxed();
     }
     let ended = |e| ParquetError::External(Box::new(e));

@@ -120,15 +120,16 @@ impl OfLake<'_> {
                 source: None,
             }));
         }
-        let slices = self.lake.opened(&wanted).map_err(failed)?;
-        let opened = wanted.into_iter().zip(slices);
-        let opened = opened.map(|(file, slice)| files::of_lake(file, slice, &schema));
+        let lake = self.lake;
+        let described = wanted.into_iter();
+        let described = described.map(|file| files::of_lake(file, lake, &schema));
+        let described = described.collect::<etwkit_lake::Result<_>>();
         // A condition that every row passes would only cost time.
         let is_all = self.runs.len() == self.lake.runs().len();
         Ok(Some(LakeTable {
             numbers: Arc::new(numbers),
             only: (!is_all).then_some((first, last)),
-            files: opened.collect::<Result<_>>()?,
+            files: described.map_err(failed)?,
             rows: usize::try_from(rows).unwrap_or(usize::MAX),
         }))
     }

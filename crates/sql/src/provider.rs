@@ -22,6 +22,8 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::union::UnionExec;
 use etwkit_trace::table::{Kind, RUN_ID as RUN, Table};
+use tokio::sync::OnceCell;
+use tokio::task::spawn_blocking;
 
 use crate::files;
 use crate::files::{OpenFile, Readers};
@@ -70,8 +72,8 @@ pub(crate) struct DeclaredTable {
     has_trace_id: bool,
     /// Its files, opened by the first question that names it.
     opened: Mutex<Option<Vec<PartitionedFile>>>,
-    /// Its files in lakes, opened in the same way.
-    of_lakes: Mutex<Option<Vec<LakeTable>>>,
+    /// Its files in lakes, listed in the same way.
+    of_lakes: OnceCell<Vec<LakeTable>>,
     is_order_checked: OnceLock<()>,
 }
 
@@ -88,7 +90,7 @@ impl DeclaredTable {
             sources,
             has_trace_id,
             opened: Mutex::default(),
-            of_lakes: Mutex::default(),
+            of_lakes: OnceCell::new(),
             is_order_checked: OnceLock::new(),
         }
     }
@@ -155,18 +157,23 @@ impl DeclaredTable {
     }
 
     /// Returns its files in all lakes of the session.
-    fn in_lakes(&self) -> Result<Vec<LakeTable>> {
-        let mut opened = self.of_lakes.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = &*opened {
-            return Ok(known.clone());
+    async fn in_lakes(&self) -> Result<&[LakeTable]> {
+        let is_of_lake = |source: &Arc<Source>| matches!(source.rows, Rows::Lake(_));
+        if !self.sources.iter().any(is_of_lake) {
+            return Ok(&[]);
         }
-        let all = lakes::tables(self.table, &self.sources)?;
-        *opened = Some(all.clone());
-        Ok(all)
+        let (table, sources) = (self.table, self.sources.clone());
+        // A lake in a bucket sends requests, for which a thread of the query must not wait.
+        let listed = self.of_lakes.get_or_try_init(|| async move {
+            let listed = spawn_blocking(move || lakes::tables(table, &sources));
+            let ended = |e| DataFusionError::External(Box::new(e));
+            listed.await.map_err(ended).flatten()
+        });
+        Ok(listed.await?.as_slice())
     }
 
     /// Reads the rows that lakes have of the sources.
-    fn scan_lakes(
+    async fn scan_lakes(
         &self,
         projection: Option<&Vec<usize>>,
         state: &dyn Session,
@@ -177,7 +184,7 @@ impl DeclaredTable {
             .iter()
             .map(|field| field.name().as_str())
             .collect();
-        let lakes = self.in_lakes()?;
+        let lakes = self.in_lakes().await?;
         lakes
             .iter()
             .map(|lake| lake.scan(self.table, &wanted, state))
@@ -303,7 +310,7 @@ impl TableProvider for DeclaredTable {
             )?);
         }
         parts.extend(self.scan_files(projection, limit, state.config().target_partitions())?);
-        parts.extend(self.scan_lakes(projection, state)?);
+        parts.extend(self.scan_lakes(projection, state).await?);
         Ok(match parts.len() {
             0 => Arc::new(EmptyExec::new(project_schema(&self.schema, projection)?)),
             1 => parts.remove(0),

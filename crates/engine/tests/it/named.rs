@@ -181,6 +181,17 @@ fn lists_name_what_their_lines_name() {
 }
 
 #[test]
+fn a_list_names_lakes_in_buckets() {
+    let folder = folder(&[]);
+    let lake = PathBuf::from("s3://traces/farm*");
+    let run = PathBuf::from("s3://traces/farm#0000000000000001");
+    let lines = format!("{}\n{}\n", lake.display(), run.display());
+    std::fs::write(folder.path().join("list.txt"), lines).unwrap();
+    let listed = places(&words(folder.path(), &["@list.txt"])).unwrap();
+    assert_eq!(listed, [lake, run]);
+}
+
+#[test]
 fn what_names_nothing_is_said_with_its_line() {
     let folder = folder(&FILES);
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();

@@ -575,6 +575,28 @@ fn exports_of_a_run_are_those_of_its_extract() {
     assert_eq!(exported(extract), exported(name));
 }
 
+#[test]
+fn no_command_takes_the_address_of_another_kind_of_place_for_a_folder() {
+    let lake = "gs://traces/farm";
+    let extract = trace("dns-5.etl");
+    for words in [
+        &["lake", "init", lake][..],
+        &["lake", "add", lake, &extract],
+        &["lake", "list", lake],
+        &["lake", "check", lake],
+        &["lake", "compact", lake],
+        &["lake", "vacuum", lake],
+        &["lake", "drop", lake, "--where", "true"],
+        &["extract", "--lake", lake, &extract],
+    ] {
+        let refused = run(words);
+        assert_eq!(refused.exit, Exit::Error, "{words:?}");
+        let said = "gs://traces/farm: expected a folder or s3://BUCKET/FOLDER";
+        assert!(refused.err.contains(said), "{words:?}: {}", refused.err);
+    }
+    assert!(!Path::new("gs:").exists());
+}
+
 #[cfg(not(feature = "object-store"))]
 #[test]
 fn a_bucket_is_an_error_that_says_how_to_open_it() {
@@ -591,7 +613,7 @@ fn a_bucket_is_an_error_that_says_how_to_open_it() {
         let refused = run(words);
         assert_eq!(refused.exit, Exit::Error, "{words:?}");
         for said in [
-            "opens no lakes in buckets: s3://traces/farm",
+            "cannot open lakes in buckets: s3://traces/farm",
             "--features object-store",
         ] {
             assert!(refused.err.contains(said), "{words:?}: {}", refused.err);

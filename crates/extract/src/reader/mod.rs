@@ -1,6 +1,7 @@
 //! Reading an extract: a folder, or an archive in place.
 
 mod checks;
+mod chunks;
 mod guard;
 mod pages;
 mod place;

@@ -9,7 +9,9 @@
 use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::page_index::offset_index::PageLocation;
 
+use super::chunks::{Chunk, indexed};
 use super::slice::Slice;
 use super::thrift::{Thrift, kind};
 
@@ -36,6 +38,29 @@ const BATCH: AtOnce = AtOnce {
     bytes: MAX_BATCH,
 };
 
+/// The pages that the index of a column names, in their order. A decoder goes to them without looking at
+/// the pages before, so each has to be one whose header is checked.
+#[derive(Debug, Clone, Copy)]
+struct Indexed<'m> {
+    pages: &'m [PageLocation],
+    /// The position in the file of the first byte of the slice.
+    origin: u64,
+}
+
+impl Indexed<'_> {
+    /// Takes out a page that was met; one of another place or size stays.
+    fn meet(&mut self, position: u64, bytes: u64) {
+        let Some((page, rest)) = self.pages.split_first() else {
+            return;
+        };
+        let is_there = u64::try_from(page.offset) == Ok(self.origin.saturating_add(position));
+        let is_whole = u64::try_from(page.compressed_page_size) == Ok(bytes);
+        if is_there && is_whole {
+            self.pages = rest;
+        }
+    }
+}
+
 /// Maximum bytes of a page header. It holds the smallest and the largest value of the page, which
 /// can be texts.
 const MAX_HEADER: usize = 1 << 20;
@@ -47,8 +72,8 @@ const USUAL_HEADER: usize = 256;
 /// group claims, summed up over the groups.
 ///
 /// # Errors
-/// If a header is invalid or claims more than a page can have, or if its page reaches out of the
-/// column.
+/// If a header is invalid or claims more than a page can have, its page reaches out of the column, or
+/// an index names a page that there is not.
 pub(super) fn check(slice: &Slice, metadata: &ParquetMetaData) -> Result<u64, ParquetError> {
     check_columns(slice, metadata, |_| BATCH)
 }
@@ -80,14 +105,18 @@ fn check_columns(
     at_once: impl Fn(&ColumnChunkMetaData) -> AtOnce,
 ) -> Result<u64, ParquetError> {
     let mut all = 0_u64;
-    for group in metadata.row_groups() {
+    for (number, group) in metadata.row_groups().iter().enumerate() {
         // The largest column of each group: all columns of a group have the same rows.
         let mut most = 0;
-        for column in group.columns() {
+        for (at, column) in group.columns().iter().enumerate() {
             let (start, length) = column.byte_range();
             let name = column.column_path().string();
             let end = start.saturating_add(length);
-            let values = check_column(slice, (start, end), &name, at_once(column))?;
+            let indexed = Indexed {
+                pages: indexed(metadata, number, at),
+                origin: 0,
+            };
+            let values = check_column(slice, (start, end), &name, at_once(column), indexed)?;
             most = most.max(values);
         }
         all = all.saturating_add(most);
@@ -99,9 +128,14 @@ fn check_columns(
 ///
 /// # Errors
 /// The errors of [`check`]; positions count from the start of the column.
-pub(super) fn check_chunk(bytes: &Bytes, name: &str) -> Result<(), ParquetError> {
-    let end = bytes.len() as u64;
-    check_column(&Slice::of_bytes(bytes.clone()), (0, end), name, BATCH)?;
+pub(super) fn check_chunk(bytes: &Bytes, chunk: &Chunk<'_>) -> Result<(), ParquetError> {
+    let slice = Slice::of_bytes(bytes.clone());
+    let range = (0, bytes.len() as u64);
+    let indexed = Indexed {
+        pages: chunk.indexed,
+        origin: chunk.range.start,
+    };
+    check_column(&slice, range, &chunk.name, BATCH, indexed)?;
     Ok(())
 }
 
@@ -111,6 +145,7 @@ fn check_column(
     (mut position, end): (u64, u64),
     name: &str,
     at_once: AtOnce,
+    mut indexed: Indexed<'_>,
 ) -> Result<u64, ParquetError> {
     let wrong = |position, text: String| {
         ParquetError::General(format!("the page at {position} {text} (column {name})"))
@@ -146,16 +181,21 @@ fn check_column(
         let next = u64::try_from(header.compressed)
             .ok()
             .map(|bytes| behind.saturating_add(bytes));
-        match next.filter(|next| *next <= end) {
-            Some(next) => position = next,
-            None => {
-                let text = format!(
-                    "claims {} bytes; its column ends at {end}",
-                    header.compressed
-                );
-                return Err(wrong(position, text));
-            }
-        }
+        let Some(next) = next.filter(|next| *next <= end) else {
+            let text = format!(
+                "claims {} bytes; its column ends at {end}",
+                header.compressed
+            );
+            return Err(wrong(position, text));
+        };
+        indexed.meet(position, next - position);
+        position = next;
+    }
+    if let Some(page) = indexed.pages.first() {
+        let (offset, bytes) = (page.offset, page.compressed_page_size);
+        return Err(ParquetError::General(format!(
+            "the index names a page of {bytes} bytes at {offset} that there is not (column {name})"
+        )));
     }
     // Each row can repeat a text of the dictionary, so that a small file would become gigabytes at once.
     let bytes = each.saturating_mul(rows.clamp(0, at_once.texts));

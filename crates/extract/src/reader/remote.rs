@@ -7,10 +7,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::file::metadata::ParquetMetaData;
 
-/// A check of the bytes of a column, which has a name.
-pub(super) type CheckColumn = fn(&Bytes, &str) -> Result<(), ParquetError>;
+use super::chunks::{Chunk, chunk_around, chunks};
+
+/// A check of the bytes of a column.
+pub(super) type CheckColumn = fn(&Bytes, &Chunk<'_>) -> Result<(), ParquetError>;
+
+/// Maximum bytes that are read at once: a column of a row group as a whole. Writers end a row group long
+/// before, and the size comes from the file.
+const MAX_READ: u64 = 1 << 30;
 
 /// The bytes of a file in another place.
 pub trait Ranges: fmt::Debug + Send + Sync {
@@ -35,18 +41,19 @@ struct Part {
     bytes: Bytes,
 }
 
-/// The bytes of a column in a row group.
-struct Chunk {
-    name: String,
-    range: Range<u64>,
-}
-
 impl Part {
     /// Returns the bytes of a range; `None` if some of them are not here.
     fn get(&self, range: &Range<u64>) -> Option<Bytes> {
         let from = usize::try_from(range.start.checked_sub(self.start)?).ok()?;
         let to = usize::try_from(range.end.checked_sub(self.start)?).ok()?;
         (from <= to && to <= self.bytes.len()).then(|| self.bytes.slice(from..to))
+    }
+
+    /// Returns the bytes from a position on; `None` if it is not here.
+    fn rest(&self, position: u64) -> Option<&[u8]> {
+        let from = usize::try_from(position.checked_sub(self.start)?).ok()?;
+        let rest = self.bytes.get(from..)?;
+        (!rest.is_empty()).then_some(rest)
     }
 }
 
@@ -64,6 +71,19 @@ impl Remote {
     pub(super) fn read(&self, range: Range<u64>) -> io::Result<Bytes> {
         let mut read = self.read_all(&[range])?;
         read.pop().ok_or_else(early_end)
+    }
+
+    /// Returns bytes from a position on that are here; `None` if there are none.
+    pub(super) fn here(&self, position: u64) -> Option<&[u8]> {
+        self.parts.iter().find_map(|part| part.rest(position))
+    }
+
+    /// Returns the file without the parts that are here.
+    pub(super) fn without_parts(&self) -> Self {
+        Self {
+            source: self.source.clone(),
+            parts: Vec::new(),
+        }
     }
 
     fn read_all(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Bytes>> {
@@ -100,13 +120,14 @@ impl Remote {
     ) -> Result<Vec<Bytes>, ParquetError> {
         let chunks = chunks(metadata, size)?;
         let mut around = Vec::with_capacity(ranges.len());
+        let mut wanted = Vec::with_capacity(ranges.len());
         for range in ranges {
-            around.push(chunk_around(&chunks, range, size)?);
+            let chunk = chunk_around(&chunks, range, size)?;
+            let whole = chunk.map_or(range, |chunk| &chunk.range);
+            refuse_excess(whole)?;
+            wanted.push(whole.clone());
+            around.push(chunk);
         }
-        let wanted = around.iter().zip(ranges);
-        let wanted: Vec<Range<u64>> = wanted
-            .map(|(chunk, range)| chunk.map_or(range, |chunk| &chunk.range).clone())
-            .collect();
         let read = self.read_all(&wanted)?;
         let mut answers = Vec::with_capacity(ranges.len());
         let mut checked = None;
@@ -117,7 +138,7 @@ impl Remote {
             };
             // Pages of one column are asked for one after the other.
             if checked != Some(chunk.range.start) {
-                check(&bytes, &chunk.name)?;
+                check(&bytes, chunk)?;
                 checked = Some(chunk.range.start);
             }
             let start = chunk.range.start;
@@ -153,53 +174,15 @@ impl Remote {
     }
 }
 
-impl Chunk {
-    /// The name of the column in the schema of the table: the outermost one of a list or a map.
-    fn column(&self) -> &str {
-        self.name.split('.').next().unwrap_or(&self.name)
+/// Refuses to read more at once than any column has.
+fn refuse_excess(range: &Range<u64>) -> Result<(), ParquetError> {
+    if length(range) <= MAX_READ {
+        return Ok(());
     }
-}
-
-/// Returns the columns of all row groups.
-fn chunks(metadata: &ParquetMetaData, size: u64) -> Result<Vec<Chunk>, ParquetError> {
-    let columns = metadata
-        .row_groups()
-        .iter()
-        .flat_map(RowGroupMetaData::columns);
-    let mut all = Vec::new();
-    for column in columns {
-        let (start, length) = column.byte_range();
-        let chunk = Chunk {
-            name: column.column_path().string(),
-            range: start..start.saturating_add(length),
-        };
-        if chunk.range.end > size {
-            let name = chunk.name;
-            return Err(ParquetError::EOF(format!(
-                "the column {name} reaches past the end"
-            )));
-        }
-        all.push(chunk);
-    }
-    Ok(all)
-}
-
-/// Returns the column that a range is in; `None` for a range outside of all columns, such as an index.
-fn chunk_around<'c>(
-    chunks: &'c [Chunk],
-    range: &Range<u64>,
-    size: u64,
-) -> Result<Option<&'c Chunk>, ParquetError> {
-    let touches = |chunk: &&Chunk| range.start < chunk.range.end && chunk.range.start < range.end;
-    let touched = chunks.iter().find(touches);
-    let bounds = touched.map_or(0..size, |chunk| chunk.range.clone());
-    if range.start > range.end || range.start < bounds.start || range.end > bounds.end {
-        let (start, end) = (range.start, range.end);
-        return Err(ParquetError::EOF(format!(
-            "the bytes {start} to {end} reach out of their column"
-        )));
-    }
-    Ok(touched)
+    let (start, end) = (range.start, range.end);
+    Err(ParquetError::General(format!(
+        "the bytes {start} to {end} are too many for one column; expected {MAX_READ} at most"
+    )))
 }
 
 fn length(range: &Range<u64>) -> u64 {
@@ -216,8 +199,10 @@ mod tests {
     use std::sync::Mutex;
 
     use arrow_array::{ArrayRef, Int64Array, RecordBatch};
-    use parquet::arrow::ArrowWriter;
-    use parquet::file::metadata::ParquetMetaDataReader;
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use parquet::arrow::{ArrowWriter, ProjectionMask};
+    use parquet::file::metadata::{PageIndexPolicy, ParquetMetaDataReader};
+    use parquet::file::page_index::offset_index::PageLocation;
 
     use super::*;
     use crate::reader::Slice;
@@ -225,11 +210,20 @@ mod tests {
     /// Bytes of the end of a file that are read when it is opened.
     const END: usize = 4000;
 
+    const ROWS: i64 = 900;
+
     /// A file that notes which of its ranges are read.
     #[derive(Debug)]
     struct Far {
         bytes: Bytes,
         read: Mutex<Vec<Range<u64>>>,
+    }
+
+    impl Far {
+        /// The ranges that were read since the last call.
+        fn read_now(&self) -> Vec<Range<u64>> {
+            std::mem::take(&mut *self.read.lock().unwrap())
+        }
     }
 
     impl Ranges for Far {
@@ -246,7 +240,7 @@ mod tests {
     /// A file with two columns, `a` and `b`.
     fn far() -> (Arc<Far>, Slice, ParquetMetaData) {
         let column =
-            |start| -> ArrayRef { Arc::new(Int64Array::from_iter_values(start..start + 900)) };
+            |start| -> ArrayRef { Arc::new(Int64Array::from_iter_values(start..start + ROWS)) };
         let rows = RecordBatch::try_from_iter([("a", column(0)), ("b", column(7))]).unwrap();
         let mut writer = ArrowWriter::try_new(Vec::new(), rows.schema(), None).unwrap();
         writer.write(&rows).unwrap();
@@ -258,6 +252,7 @@ mod tests {
         let end = bytes.slice(bytes.len() - END..);
         let slice = Slice::of_remote(file.clone(), bytes.len() as u64, end);
         let metadata = ParquetMetaDataReader::new()
+            .with_page_index_policy(PageIndexPolicy::Required)
             .parse_and_finish(&slice)
             .unwrap();
         (file, slice, metadata)
@@ -268,10 +263,26 @@ mod tests {
         start..start + length
     }
 
+    /// The description of a file whose columns have other sizes.
+    fn resized(metadata: ParquetMetaData, sizes: [u64; 2]) -> ParquetMetaData {
+        let mut builder = metadata.into_builder();
+        let group = builder.take_row_groups().remove(0);
+        let columns = group.columns().iter().cloned().zip(sizes);
+        let columns = columns.map(|(column, size)| {
+            let column = column.into_builder();
+            let column = column.set_total_compressed_size(size as i64);
+            column.build().unwrap()
+        });
+        let columns = columns.collect();
+        let group = group.into_builder().set_column_metadata(columns);
+        let groups = vec![group.build().unwrap()];
+        builder.set_row_groups(groups).build()
+    }
+
     #[test]
     fn a_column_is_read_once_and_as_a_whole() {
         let (file, slice, metadata) = far();
-        assert_eq!(*file.read.lock().unwrap(), [], "the end was there");
+        assert_eq!(file.read_now(), [], "the end was there");
         let b = column(&metadata, 1);
         let page = b.start + 10..b.start + 30;
         let read = slice.read_columns(&metadata, from_ref(&page)).unwrap();
@@ -279,12 +290,65 @@ mod tests {
             read[0],
             file.bytes.slice(page.start as usize..page.end as usize)
         );
-        assert_eq!(*file.read.lock().unwrap(), from_ref(&b));
+        assert_eq!(file.read_now(), from_ref(&b));
         let with_b = slice.with_columns(&metadata, |name| name == "b").unwrap();
         let mut bytes = [0; 20];
         with_b.read_at(page.start, &mut bytes).unwrap();
         assert_eq!(bytes[..], read[0][..]);
-        assert_eq!(*file.read.lock().unwrap(), [b.clone(), b]);
+        assert_eq!(file.read_now(), [b]);
+    }
+
+    #[test]
+    fn a_column_that_was_read_is_decoded_without_another_request() {
+        let (file, slice, metadata) = far();
+        let with_a = slice.with_columns(&metadata, |name| name == "a").unwrap();
+        assert_eq!(file.read_now(), [column(&metadata, 0)]);
+        let builder = ParquetRecordBatchReaderBuilder::try_new(with_a).unwrap();
+        let only_a = ProjectionMask::columns(builder.parquet_schema(), ["a"]);
+        let batches = builder.with_projection(only_a).build().unwrap();
+        let rows: usize = batches.map(|batch| batch.unwrap().num_rows()).sum();
+        assert_eq!(rows, ROWS as usize);
+        assert_eq!(file.read_now(), []);
+    }
+
+    #[test]
+    fn a_file_without_its_end_reads_it_again() {
+        let (file, slice, metadata) = far();
+        let size = file.bytes.len() as u64;
+        let footer = size - 8..size;
+        slice.read_columns(&metadata, from_ref(&footer)).unwrap();
+        assert_eq!(file.read_now(), []);
+        let slice = slice.without_end();
+        slice.read_columns(&metadata, from_ref(&footer)).unwrap();
+        assert_eq!(file.read_now(), [footer]);
+    }
+
+    #[test]
+    fn columns_that_overlap_are_refused() {
+        let (file, slice, metadata) = far();
+        let (a, b) = (column(&metadata, 0), column(&metadata, 1));
+        // One byte of `b` is in `a`, too.
+        let sizes = [b.start + 1 - a.start, b.end - b.start];
+        let metadata = resized(metadata, sizes);
+        let of_ranges = slice.read_columns(&metadata, from_ref(&b)).map(|_| ());
+        let of_columns = slice.with_columns(&metadata, |name| name == "b");
+        for refused in [of_ranges, of_columns.map(|_| ())] {
+            let error = refused.unwrap_err().to_string();
+            assert!(error.contains("the columns a and b overlap"), "{error}");
+        }
+        assert_eq!(file.read_now(), []);
+    }
+
+    #[test]
+    fn a_column_that_is_larger_than_any_is_not_read() {
+        let (file, _, metadata) = far();
+        let metadata = resized(metadata, [MAX_READ + 1, 0]);
+        let slice = Slice::of_remote(file.clone(), 2 * MAX_READ, Bytes::new());
+        let a = column(&metadata, 0);
+        let error = slice.read_columns(&metadata, from_ref(&a)).unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("expected 1073741824 at most"), "{error}");
+        assert_eq!(file.read_now(), []);
     }
 
     #[test]
@@ -311,5 +375,37 @@ mod tests {
         let error = slice.read_columns(&metadata, &[reaching]);
         let error = error.unwrap_err().to_string();
         assert!(error.contains("reach out of their column"), "{error}");
+    }
+    #[test]
+    fn an_index_names_pages_of_its_column_alone() {
+        let (file, slice, metadata) = far();
+        let local = Slice::of_bytes(file.bytes.clone());
+        let a = column(&metadata, 0);
+        slice.read_columns(&metadata, from_ref(&a)).unwrap();
+        local.check_pages(&metadata).unwrap();
+        let index = metadata.offset_index().unwrap().clone();
+        let page = index[0][0].page_locations()[0].clone();
+        let inside = PageLocation {
+            offset: page.offset + 1,
+            ..page.clone()
+        };
+        let longer = PageLocation {
+            compressed_page_size: page.compressed_page_size + 1,
+            ..page.clone()
+        };
+        for pages in [vec![inside], vec![longer], vec![page.clone(), page]] {
+            let mut index = index.clone();
+            index[0][0].page_locations = pages;
+            let builder = metadata.clone().into_builder();
+            let metadata = builder.set_offset_index(Some(index)).build();
+            let of_ranges = slice.read_columns(&metadata, from_ref(&a)).map(|_| ());
+            let of_columns = slice.with_columns(&metadata, |name| name == "a");
+            let of_all = local.check_pages(&metadata);
+            for refused in [of_ranges, of_columns.map(|_| ()), of_all.map(|_| ())] {
+                let error = refused.unwrap_err().to_string();
+                assert!(error.contains("(column a)"), "{error}");
+                assert!(error.contains("the index names a page"), "{error}");
+            }
+        }
     }
 }

@@ -515,6 +515,20 @@ impl Slice {
         })
     }
 
+    /// Returns the file without the bytes of its end, if it is in another place. They have served their
+    /// purpose when its description is known.
+    #[must_use]
+    pub fn without_end(&self) -> Self {
+        let Stored::Remote(remote) = &self.bytes else {
+            return self.clone();
+        };
+        Self {
+            length: self.length,
+            bytes: Stored::Remote(remote.without_parts()),
+            checks: None,
+        }
+    }
+
     /// Fills `buf` from `position` of the slice; returns how many bytes there were. They are not
     /// compared with checksums.
     ///
@@ -638,6 +652,15 @@ pub struct Cursor {
 
 impl Read for Cursor {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if let Stored::Remote(remote) = &self.slice.bytes
+            && let Some(mut here) = remote.here(self.position)
+        {
+            // A decoder asks for more than the last header of a column has. Only bytes that are here are
+            // given, as the others would be a request for nothing.
+            let read = here.read(buf)?;
+            self.position += read as u64;
+            return Ok(read);
+        }
         if self.slice.checks.is_none() {
             let read = self.slice.read_at(self.position, buf)?;
             self.position += read as u64;

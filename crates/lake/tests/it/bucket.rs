@@ -10,7 +10,7 @@ use etwkit_extract::manifest::Detail;
 use etwkit_lake::{Error, Lake, Snapshot, stamp};
 use etwkit_testkit::Random;
 
-use crate::s3::{Fault, LAKE, S3};
+use crate::s3::{DELAY, Fault, LAKE, S3, SLOW};
 use crate::support::{Farm, marks, one};
 use crate::{LONG, NOW};
 
@@ -100,12 +100,83 @@ fn a_lost_answer_is_no_other_writer() {
 }
 
 #[test]
+fn a_file_that_another_request_is_writing_is_tried_again() {
+    S3::start(Fault::Conflict).run("bucket::a_run_is_added");
+}
+
+#[test]
+fn an_empty_file_may_stand_for_the_folder() {
+    let store = S3::start(Fault::None);
+    let folder = "farm/lake/".to_owned();
+    store.kept.lock().unwrap().files.insert(folder, Vec::new());
+    store.run("bucket::a_run_is_added");
+}
+
+#[test]
 fn a_run_is_added() {
     let Some(path) = place() else { return };
     let farm = Farm::at(&path);
     assert_eq!(farm.lake.add(&[one(&farm, 1)]).unwrap().new, ["1"]);
     assert_eq!(farm.lake.check().unwrap().problems, []);
     assert_eq!(marks(&farm), BTreeMap::from([(1, 2)]));
+}
+
+#[test]
+fn a_store_that_replaces_files_is_refused() {
+    let store = S3::start(Fault::Overwrites);
+    store.run("bucket::no_lake_is_made");
+    let kept = store.kept.lock().unwrap();
+    assert!(kept.files.is_empty(), "{:?}", kept.files.keys());
+}
+
+#[test]
+fn no_lake_is_made() {
+    let Some(path) = place() else { return };
+    let error = Lake::init(&path).unwrap_err();
+    assert!(matches!(error, Error::Overwrites { .. }), "{error}");
+    assert!(error.hint().unwrap().contains("If-None-Match"));
+}
+
+#[test]
+fn a_short_answer_is_an_error() {
+    S3::start(Fault::ShortAnswer).run("bucket::bytes_are_missing");
+}
+
+#[test]
+fn bytes_are_missing() {
+    let Some(path) = place() else { return };
+    let farm = Farm::at(&path);
+    farm.lake.add(&[noisy(&farm, 40)]).unwrap();
+    let snapshot = Snapshot::open(&path).unwrap();
+    let files = snapshot.files("mark").unwrap();
+    let file = snapshot.opened(&files[0]).unwrap();
+    let mut bytes = [0; 100];
+    let error = file.read_at(0, &mut bytes).unwrap_err().to_string();
+    assert!(error.contains("expected 100 bytes, found 99"), "{error}");
+    // The fault happens once.
+    assert_eq!(file.read_at(0, &mut bytes).unwrap(), 100);
+}
+
+#[test]
+fn a_slow_bucket_delays_no_other_lake() {
+    S3::start(Fault::None).run("bucket::a_slow_lake_and_a_folder");
+}
+
+#[test]
+fn a_slow_lake_and_a_folder() {
+    if place().is_none() {
+        return;
+    }
+    let farm = Farm::new();
+    let slow = PathBuf::from(format!("s3://traces/{SLOW}/lake"));
+    thread::scope(|scope| {
+        let opened = scope.spawn(|| Snapshot::open(&slow).unwrap_err());
+        thread::sleep(DELAY / 4);
+        Snapshot::open(farm.path()).unwrap();
+        assert!(!opened.is_finished(), "the folder waited for the bucket");
+        let error = opened.join().unwrap();
+        assert!(matches!(error, Error::NotALake { .. }), "{error}");
+    });
 }
 
 #[test]
@@ -153,10 +224,14 @@ fn only_columns_that_are_needed_are_read() {
     store.run("bucket::a_large_run_is_merged");
 }
 
-/// An extract with marks that cannot be compressed.
 fn large(farm: &Farm) -> (String, Extract) {
+    noisy(farm, MARKS)
+}
+
+/// An extract with marks that cannot be compressed.
+fn noisy(farm: &Farm, marks: usize) -> (String, Extract) {
     let mut random = Random::new(1);
-    let texts: Vec<String> = (0..MARKS).map(|_| noise(&mut random)).collect();
+    let texts: Vec<String> = (0..marks).map(|_| noise(&mut random)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     farm.extract("large", 7, Detail::Full, &texts)
 }

@@ -19,6 +19,7 @@ mod support;
 mod writers;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use etwkit_extract::manifest::Detail;
@@ -378,6 +379,24 @@ fn damage_is_found() {
     assert!(problems()[0].ends_with("it is missing"), "{:?}", problems());
     std::fs::write(&file.path, &bytes).unwrap();
     assert_eq!(problems(), [""; 0]);
+}
+
+#[test]
+fn an_address_of_another_kind_is_no_folder() {
+    for address in ["gs://traces/lake", "az://traces/lake", "http://traces/lake"] {
+        let path = address.as_ref();
+        for error in [
+            Lake::init(path).unwrap_err(),
+            Lake::open(path).unwrap_err(),
+            Snapshot::open(path).unwrap_err(),
+        ] {
+            let error = error.to_string();
+            let expected = format!("the lake {address}: expected a folder or s3://BUCKET/FOLDER");
+            assert!(error.ends_with(&expected), "{error}");
+        }
+        let (scheme, _) = address.split_once('/').unwrap();
+        assert!(!Path::new(scheme).exists(), "{scheme}");
+    }
 }
 
 #[cfg(not(feature = "object-store"))]

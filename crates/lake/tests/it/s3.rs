@@ -6,6 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 /// The time of all files.
 const CHANGED: &str = "2020-01-01T00:00:00.000Z";
@@ -14,19 +15,26 @@ const CHANGED_HTTP: &str = "Wed, 01 Jan 2020 00:00:00 GMT";
 /// The variable with the address of the lake, which only the steps of a test have.
 pub(crate) const LAKE: &str = "ETWKIT_TEST_LAKE";
 
-/// Variables that would lead to other places.
-const NOT_FOR_TESTS: [&str; 8] = [
-    "AWS_ENDPOINT_URL_S3",
-    "AWS_PROFILE",
-    "AWS_SESSION_TOKEN",
-    "AWS_SKIP_SIGNATURE",
+/// The start of the names of variables of the client, which would lead to other places.
+const OF_CLIENT: &str = "AWS_";
+
+/// Others that would.
+const PROXIES: [&str; 6] = [
     "HTTP_PROXY",
     "http_proxy",
+    "HTTPS_PROXY",
+    "https_proxy",
     "ALL_PROXY",
     "all_proxy",
 ];
 
-/// A fault that happens once.
+/// Requests with this word wait for a while.
+pub(crate) const SLOW: &str = "slow";
+
+/// The time that they wait.
+pub(crate) const DELAY: Duration = Duration::from_millis(400);
+
+/// A fault. Apart from the last one, each happens once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     None,
@@ -34,6 +42,12 @@ pub(crate) enum Fault {
     OtherWriter,
     /// The answer about a file that was written is lost.
     LostAnswer,
+    /// A file of rows is refused, as if another request for it had not ended.
+    Conflict,
+    /// An answer to a range lacks its last byte.
+    ShortAnswer,
+    /// Files that exist are always replaced.
+    Overwrites,
 }
 
 /// The files, and what was done with them.
@@ -61,11 +75,19 @@ struct Asked {
     body: Vec<u8>,
 }
 
+impl Asked {
+    fn is_slow(&self) -> bool {
+        let prefix = self.query.get("prefix");
+        let prefix = prefix.is_some_and(|prefix| prefix.contains(SLOW));
+        prefix || self.path.contains(SLOW)
+    }
+}
+
 /// The status, more headers and the content of an answer.
 type Answer = (&'static str, Vec<String>, Vec<u8>);
 
 impl S3 {
-    /// Starts a store. The fault is the first commit of the table `run` after the one that made it.
+    /// Starts a store. A fault of a commit is the first one of the table `run` after the one that made it.
     pub(crate) fn start(fault: Fault) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -95,10 +117,14 @@ impl S3 {
     pub(crate) fn run_with(&self, steps: &str, variables: &[(&str, &str)]) {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", steps, "--nocapture"]);
-        for name in NOT_FOR_TESTS {
+        for name in PROXIES {
             command.env_remove(name);
         }
-        command.env_remove("AWS_ACCESS_KEY_ID");
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with(OF_CLIENT) {
+                command.env_remove(name);
+            }
+        }
         command.env(LAKE, "s3://traces/farm/lake");
         command.env("AWS_ENDPOINT_URL", &self.address);
         command.env("AWS_ALLOW_HTTP", "true");
@@ -116,6 +142,9 @@ fn serve(stream: &TcpStream, kept: &Mutex<Kept>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     while let Some(asked) = read(&mut reader) {
         let is_head = asked.method == "HEAD";
+        if asked.is_slow() {
+            thread::sleep(DELAY);
+        }
         let (status, headers, body) = answer(&asked, &mut kept.lock().unwrap());
         let mut text = format!("HTTP/1.1 {status}\r\n");
         for header in headers {
@@ -208,11 +237,20 @@ fn answer(asked: &Asked, kept: &mut Kept) -> Answer {
 fn put(asked: &Asked, key: &str, kept: &mut Kept) -> Answer {
     let is_create = asked.headers.get("if-none-match").map(String::as_str) == Some("*");
     let is_next_commit = key.ends_with("run/_delta_log/00000000000000000001.json");
-    let fault = kept.fault.take_if(|_| is_next_commit);
+    let is_rows = key.contains("/part=");
+    let fault = kept.fault.take_if(|fault| match fault {
+        Fault::None | Fault::ShortAnswer | Fault::Overwrites => false,
+        Fault::OtherWriter | Fault::LostAnswer => is_next_commit,
+        Fault::Conflict => is_rows,
+    });
+    if fault == Some(Fault::Conflict) {
+        return ("409 Conflict", Vec::new(), Vec::new());
+    }
     if fault == Some(Fault::OtherWriter) {
         kept.files.insert(key.to_owned(), b"{}\n".to_vec());
     }
-    if is_create && kept.files.contains_key(key) {
+    let is_refused = is_create && kept.fault != Some(Fault::Overwrites);
+    if is_refused && kept.files.contains_key(key) {
         return ("412 Precondition Failed", Vec::new(), Vec::new());
     }
     kept.files.insert(key.to_owned(), asked.body.clone());
@@ -247,7 +285,14 @@ fn get(asked: &Asked, key: &str, kept: &mut Kept) -> Answer {
         (Err(_), Ok(last)) => (size.saturating_sub(last), size),
         (Err(_), Err(_)) => panic!("{range:?}"),
     };
-    let body = file[from..to].to_vec();
+    let mut body = file[from..to].to_vec();
+    let is_end = to == size;
+    let fault = kept
+        .fault
+        .take_if(|fault| *fault == Fault::ShortAnswer && !is_end);
+    if fault.is_some() {
+        body.pop();
+    }
     kept.sent += body.len();
     headers.push(format!("Content-Range: bytes {from}-{}/{size}", to - 1));
     ("206 Partial Content", headers, body)

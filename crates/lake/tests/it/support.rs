@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use etwkit_extract::manifest::{Clock, Detail, Machine, Manifest, SourceFile, TraceSource};
 use etwkit_extract::{Extract, Writer, WriterOptions, run_id};
-use etwkit_lake::{Lake, LakeFile, Snapshot};
+use etwkit_lake::{Lake, Snapshot};
 use etwkit_trace::table::{Columns as _, Mark, Process, Row};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use tempfile::TempDir;
@@ -138,8 +138,8 @@ pub(crate) fn marks_in(lake: &Path) -> BTreeMap<i64, usize> {
     let snapshot = Snapshot::open(lake).unwrap();
     let mut counts = BTreeMap::new();
     let files = snapshot.files("mark").unwrap();
-    let files: Vec<&LakeFile> = files.iter().collect();
-    for opened in snapshot.opened(&files).unwrap() {
+    for file in &*files {
+        let opened = snapshot.opened(file).unwrap();
         let rows = ParquetRecordBatchReaderBuilder::try_new(opened)
             .unwrap()
             .build()
