@@ -121,3 +121,30 @@ test("a file replaces the built-in rules, its notes name their lines, and it is 
   noErrors(seen);
   await seen.close();
 });
+
+test("a second tab does not undo the rule of the first, and keeps its own one in the form", async () => {
+  const tabs = [await openFlame(false), await openFlame(false)];
+  for (const { page } of tabs) {
+    await page.getByRole("button", { name: "Stack tags…" }).click();
+    await dialogOf(page).getByRole("textbox", { name: "Tag" }).waitFor();
+  }
+  const [first, second] = tabs.map(({ page }) => dialogOf(page)) as [Locator, Locator];
+  const rules = (dialog: Locator) => dialog.getByRole("list", { name: "Your own rules" });
+  const add = (dialog: Locator) => dialog.getByRole("button", { name: "Add", exact: true }).click();
+  for (const [dialog, name] of [
+    [first, "One"],
+    [second, "Two"],
+  ] as const) {
+    await dialog.getByRole("textbox", { name: "Tag" }).fill(name);
+    await dialog.getByRole("textbox", { name: "Module" }).fill("ntdll.dll");
+    await add(dialog);
+    await rules(dialog).waitFor();
+  }
+  await second.getByRole("alert").getByText("another tab or window changed your own rules").waitFor();
+  assert.match(await textOf(rules(second)), /^One/);
+  assert.equal(await second.getByRole("textbox", { name: "Tag" }).inputValue(), "Two");
+  await add(second);
+  await second.getByRole("button", { name: /^Remove Two/ }).waitFor();
+  await second.getByRole("button", { name: /^Remove One/ }).waitFor();
+  for (const tab of tabs) await tab.close();
+});

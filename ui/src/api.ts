@@ -123,6 +123,12 @@ async function asked<T>(path: string, body: unknown, signal?: AbortSignal): Prom
   return answer;
 }
 
+/** Sends the bytes of a file. The server reads them, in any encoding. */
+async function askedOf<T>(path: string, file: File): Promise<T> {
+  const response = await send(path, await file.arrayBuffer());
+  return (await response.json()) as T;
+}
+
 /** Sends a file that the page has; `onProgress` gets the share that was sent, 0 to 1. */
 function upload(file: File, onProgress: (done: number) => void): Promise<wire.Info> {
   return new Promise((resolve, reject) => {
@@ -182,7 +188,9 @@ export const api = {
   symbolsCancel: step<wire.SymbolsAnswer>("symbols/cancel"),
   tags: step<wire.TagsAnswer>("tags"),
   tagsOwn: route<wire.OwnTagsRequest, wire.TagsAnswer>("tags/own"),
-  tagsFile: route<wire.TagFileRequest, wire.TagsAnswer>("tags/file"),
+  tagsFile: (file: File) => askedOf<wire.TagsAnswer>(`tags/file?name=${encodeURIComponent(file.name)}`, file),
+  tagsBuiltIn: step<wire.TagsAnswer>("tags/built_in"),
+  tagsText: (file: File) => askedOf<wire.TagText>("tags/text", file),
   lanes: route<wire.LanesRequest, wire.LanesAnswer>("lanes"),
   timeline,
   series: route<wire.SeriesRequest, wire.SeriesAnswer>("series"),

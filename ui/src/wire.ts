@@ -467,6 +467,10 @@ file: string | null,
  */
 own: string, 
 /**
+ * Version of these rules: changes with their text.
+ */
+own_version: string, 
+/**
  * Names of tags in the order of their rules, at most 2,000.
  */
 tags: Array<string>, 
@@ -479,23 +483,22 @@ export type OwnTagsRequest = {
 /**
  * A stack tag file; an empty text removes the rules.
  */
-text: string, };
+text: string, 
+/**
+ * Version of the rules that the edit started from. If they have another one by now, nothing
+ * changes.
+ */
+base: string, };
 
-export type TagFileRequest = { 
+export type TagText = { 
 /**
- * The file; nothing for the built-in rules.
+ * Its text.
  */
-file: TagFile | null, };
-
-export type TagFile = { 
+text: string, 
 /**
- * Its name without folders, which is also the name of its set.
+ * Parts that were lost or guessed.
  */
-name: string, 
-/**
- * Its content.
- */
-text: string, };
+notes: Array<string>, };
 
 export type LaneKind = "core" | "process" | "thread";
 

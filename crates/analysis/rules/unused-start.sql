@@ -24,7 +24,7 @@ WITH busy AS (
 ), large AS ( -- processes of programs that computed long enough
   SELECT process_key, program
   FROM (
-    SELECT b.process_key, coalesce(p.name, CAST(p.process_key AS VARCHAR)) AS program, sum(b.cpu_ns) AS cpu_ns,
+    SELECT b.process_key, coalesce(p.name, CAST(p.process_key AS VARCHAR)) AS program,
       sum(sum(b.cpu_ns)) OVER (PARTITION BY coalesce(p.name, CAST(p.process_key AS VARCHAR))) AS all_ns
     FROM busy b JOIN process p ON p.process_key = b.process_key
     GROUP BY b.process_key, coalesce(p.name, CAST(p.process_key AS VARCHAR)))

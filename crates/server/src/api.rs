@@ -21,6 +21,7 @@ use crate::options::Limits;
 use crate::problem::{Problem, Result};
 use crate::state::{Ready, Shared};
 use crate::wire::Source;
+use crate::words::trace_word;
 
 /// Longest request.
 const MAX_BODY: usize = 1 << 20;
@@ -71,7 +72,7 @@ impl Call<'_> {
                 command.push(format!("--stack-tag-file {}", file_argument(set.name())));
             }
         }
-        command.push(shell::quoted_pattern(&path));
+        command.push(trace_word(&path));
         command.push(shell::quoted(&on_one_line(sql)));
         command.join(" ")
     }

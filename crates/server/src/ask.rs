@@ -13,6 +13,7 @@ use crate::api::Call;
 use crate::lines;
 use crate::problem::{Problem, Result};
 use crate::wire::{Answer, AnswerColumn, AnswerTable, AskRequest, Cell, Source};
+use crate::words::trace_word;
 
 /// Largest number of rows in a table of an answer.
 const MOST_ROWS: usize = 10_000;
@@ -166,9 +167,9 @@ pub fn command_line(
         };
         line.push_str(&format!(" --{name}{words}"));
     }
-    paths.iter().fold(line, |line, path| {
-        format!("{line} {}", quoted_pattern(path))
-    })
+    paths
+        .iter()
+        .fold(line, |line, path| format!("{line} {}", trace_word(path)))
 }
 
 /// Quotes the value of an option. It can be a name out of a trace, and `cmd` cannot be given each

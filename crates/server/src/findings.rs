@@ -11,6 +11,7 @@ use crate::wire::{
     Chip, Cost, Evidence, Field, Finding, FindingsAnswer, FindingsRequest, Range, RuleState,
     Source, Spot, Weight,
 };
+use crate::words::trace_word;
 
 /// Largest number of processes for one id: Windows reuses ids.
 const MOST_PROCESSES: usize = 50;
@@ -39,7 +40,7 @@ pub(crate) fn findings(call: &Call<'_>, request: &FindingsRequest) -> Result<Fin
         costs: costs.collect::<Result<_>>()?,
         rules: diagnosis.rules.into_iter().map(rule).collect(),
         source: Source {
-            command: format!("etwkit diagnose --details {}", shell::quoted_pattern(&path)),
+            command: format!("etwkit diagnose --details {}", trace_word(&path)),
             rows_read,
             took_ms: call.took_ms(),
             ..Source::default()
@@ -144,7 +145,7 @@ fn one_line(
     let command = format!(
         "etwkit {} {}",
         shell::joined_patterns(&words),
-        shell::quoted_pattern(path)
+        trace_word(path)
     );
     Ok(Evidence {
         command,

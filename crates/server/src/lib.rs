@@ -55,6 +55,7 @@ mod tags;
 mod times;
 mod token;
 pub mod wire;
+mod words;
 mod work;
 
 pub use ask::command_line;
@@ -66,6 +67,7 @@ pub use options::{Demo, Limits, ServerOptions};
 pub use problem::said;
 pub use server::{Running, Server, StartError, listen, state_of_link};
 pub use token::Token;
+pub(crate) use words::trace_word;
 pub use work::{Desk, Unanswered};
 
 #[cfg(test)]

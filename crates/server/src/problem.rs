@@ -62,7 +62,8 @@ impl Problem {
         .with_hint("ask again when `info` says that it is ready")
     }
 
-    /// The request does not match the state of the recording or of the search for symbols.
+    /// The request does not match the state of the recording, of the search for symbols or of the
+    /// own stack tags.
     pub(crate) fn conflict(message: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, "conflict", message)
     }

@@ -65,7 +65,9 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         .route("/symbols/cancel", api::ask(symbols::cancel))
         .route("/tags", api::ask(tag_choice::show))
         .route("/tags/own", api::ask(tag_choice::own))
-        .route("/tags/file", api::ask(tag_choice::file))
+        .route("/tags/file", post(tag_choice::file))
+        .route("/tags/built_in", api::ask(tag_choice::built_in))
+        .route("/tags/text", post(tag_choice::text))
         .fallback(async || Problem::not_found("there is no question of this name"));
     Router::new()
         .nest("/api/v1", api)

@@ -1,11 +1,19 @@
 //! The choice of stack tags: requests of the page.
 
-use etwkit_sql::{DEFAULT_TAG_SET, TagSet};
+use std::sync::Arc;
 
-use crate::api::{Call, Nothing};
+use axum::body::Body;
+use axum::extract::{Query, Request, State};
+use axum::response::{IntoResponse, Response};
+use etwkit_sql::{DEFAULT_TAG_SET, TagSet};
+use etwkit_trace::xml::Text;
+use serde::{Deserialize, Serialize};
+
+use crate::api::{self, Call, Nothing};
 use crate::problem::{Problem, Result};
-use crate::tags::OWN;
-use crate::wire::{OwnTagsRequest, TagFileRequest, TagsAnswer};
+use crate::state::Shared;
+use crate::tags::{Changed, OWN};
+use crate::wire::{OwnTagsRequest, TagText, TagsAnswer};
 
 /// Longest name of a file.
 const LONGEST_NAME: usize = 200;
@@ -15,33 +23,78 @@ pub(crate) fn show(call: &Call<'_>, _: &Nothing) -> Result<TagsAnswer> {
     Ok(call.shared.tags.answer())
 }
 
-/// Replaces the page's own rules. If they cannot be read, the ones before stay.
+/// Replaces the page's own rules. If they cannot be read, or started from other rules than those in
+/// use, the ones before stay.
 pub(crate) fn own(call: &Call<'_>, request: &OwnTagsRequest) -> Result<TagsAnswer> {
     let text = &request.text;
     let set = if text.is_empty() {
         None
     } else {
-        Some(read(OWN, text)?)
+        Some(read(OWN, text.as_bytes())?)
     };
-    call.shared.tags.use_own(text, set);
+    let changed = call.shared.tags.use_own(&request.base, text, set);
+    changed.map_err(|Changed| {
+        let problem = Problem::conflict("another tab or window changed your own rules");
+        problem.with_hint("the list shows them as they are now: try again")
+    })?;
     Ok(call.shared.tags.answer())
 }
 
-/// Uses the rules of a file in place of the built-in ones, or these again.
-pub(crate) fn file(call: &Call<'_>, request: &TagFileRequest) -> Result<TagsAnswer> {
-    let set = match &request.file {
-        Some(file) => {
-            check_name(&file.name)?;
-            Some(read(&file.name, &file.text)?)
-        }
-        None => None,
-    };
-    call.shared.tags.use_file(set);
+/// Uses the built-in rules again.
+pub(crate) fn built_in(call: &Call<'_>, _: &Nothing) -> Result<TagsAnswer> {
+    call.shared.tags.use_file(None);
     Ok(call.shared.tags.answer())
 }
 
-fn read(name: &str, text: &str) -> Result<TagSet> {
-    let set = TagSet::read(name, &[(name, text.as_bytes())]);
+/// Query parameters of a file: its name without folders, which is also the name of its set.
+#[derive(Deserialize)]
+pub(crate) struct Named {
+    name: String,
+}
+
+/// Uses the rules of a file, whose bytes are the request, in place of the built-in ones.
+pub(crate) async fn file(
+    State(shared): State<Arc<Shared>>,
+    Query(named): Query<Named>,
+    request: Request,
+) -> Response {
+    response(use_file(&shared, named.name, request.into_body()).await)
+}
+
+async fn use_file(shared: &Shared, name: String, body: Body) -> Result<TagsAnswer> {
+    check_name(&name)?;
+    let bytes = api::body(body).await?;
+    let most = shared.limits.question_time;
+    let set = api::answered_by(shared, most, move |_| read(&name, &bytes)).await?;
+    shared.tags.use_file(Some(set));
+    Ok(shared.tags.answer())
+}
+
+/// Answers with the text of a file, whose bytes are the request. The page reads rules from it.
+pub(crate) async fn text(request: Request) -> Response {
+    let bytes = api::body(request.into_body()).await;
+    response(bytes.and_then(|bytes| decoded(&bytes)))
+}
+
+fn decoded(bytes: &[u8]) -> Result<TagText> {
+    let Some(Text { text, doubts }) = Text::decode(bytes) else {
+        return Err(Problem::bad("expected text in UTF-8 or UTF-16"));
+    };
+    Ok(TagText {
+        text: text.into_owned(),
+        notes: doubts,
+    })
+}
+
+fn response(answer: Result<impl Serialize>) -> Response {
+    match answer {
+        Ok(answer) => api::json(&answer),
+        Err(problem) => problem.into_response(),
+    }
+}
+
+fn read(name: &str, bytes: &[u8]) -> Result<TagSet> {
+    let set = TagSet::read(name, &[(name, bytes)]);
     Ok(set.map_err(etwkit_engine::Error::from)?)
 }
 

@@ -34,24 +34,45 @@ struct Chosen {
     sets: Arc<[TagSet]>,
 }
 
+/// The page's own rules are no longer those that an edit started from.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Changed;
+
+impl Chosen {
+    /// Returns the version of the page's own rules, which is empty without any.
+    fn own_version(&self) -> String {
+        own_of(&self.sets).map_or_else(String::new, |set| format!("{:016x}", set.fingerprint()))
+    }
+}
+
 impl Tags {
     /// Returns the chosen sets. Without any, the built-in set is used.
     pub(crate) fn sets(&self) -> Arc<[TagSet]> {
         lock(&self.0).sets.clone()
     }
 
-    /// Replaces the page's own rules.
-    pub(crate) fn use_own(&self, text: &str, set: Option<TagSet>) {
+    /// Replaces the page's own rules. `base` is their version when the edit started: if another tab
+    /// of the browser changed them since then, its change stays.
+    pub(crate) fn use_own(
+        &self,
+        base: &str,
+        text: &str,
+        set: Option<TagSet>,
+    ) -> Result<(), Changed> {
         let mut chosen = lock(&self.0);
+        if chosen.own_version() != base {
+            return Err(Changed);
+        }
         let file = file_of(&chosen.sets).cloned();
         chosen.sets = set.into_iter().chain(file).collect();
         text.clone_into(&mut chosen.own);
+        Ok(())
     }
 
     /// Replaces the file, or uses the built-in rules again.
     pub(crate) fn use_file(&self, set: Option<TagSet>) {
         let mut chosen = lock(&self.0);
-        let own = chosen.sets.iter().find(|set| set.name() == OWN).cloned();
+        let own = own_of(&chosen.sets).cloned();
         chosen.sets = own.into_iter().chain(set).collect();
     }
 
@@ -67,6 +88,7 @@ impl Tags {
         TagsAnswer {
             file: file.map(|set| set.name().to_owned()),
             own: chosen.own.clone(),
+            own_version: chosen.own_version(),
             tags: names(&chosen.sets, MOST_NAMES, |_| true),
             notes: tag_warnings(&chosen.sets).collect(),
         }
@@ -88,6 +110,11 @@ fn names(sets: &[TagSet], most: usize, is_wanted: impl Fn(&str) -> bool) -> Vec<
         })
         .map(str::to_owned)
         .collect()
+}
+
+/// Returns the set of the page's own rules.
+fn own_of(sets: &[TagSet]) -> Option<&TagSet> {
+    sets.iter().find(|set| set.name() == OWN)
 }
 
 /// Returns the set of the file that replaces the built-in rules.
@@ -145,14 +172,42 @@ mod tests {
         let twice = tag("T").repeat(2);
         let text = format!("<Tag Name=\"\">{twice}{long}</Tag>");
         let tags = Tags::default();
-        tags.use_own(
-            "",
-            Some(TagSet::read(OWN, &[(OWN, text.as_bytes())]).unwrap()),
-        );
+        let set = TagSet::read(OWN, &[(OWN, text.as_bytes())]).unwrap();
+        tags.use_own("", &text, Some(set)).unwrap();
         let listed = tags.answer().tags;
         assert_eq!(listed.len(), 263);
         assert_eq!(listed.iter().filter(|name| *name == "T").count(), 1);
         assert_eq!(tags.names(5, |name| name == "T"), ["T"]);
+    }
+
+    #[test]
+    fn notes_of_a_file_with_many_faults_are_few() {
+        let fault = "<Entrypoint/>\n".repeat(10_000);
+        let entry = "<Entrypoint Module=\"a.dll\"/>";
+        let text = format!("<Tag Name=\"\"><Tag Name=\"T\">{entry}\n{fault}</Tag></Tag>");
+        let tags = Tags::default();
+        tags.use_file(Some(
+            TagSet::read("a.xml", &[("a.xml", text.as_bytes())]).unwrap(),
+        ));
+        let notes = tags.answer().notes;
+        assert_eq!(notes.len(), 21);
+        let last = "a.xml: 9980 more warnings like these";
+        assert_eq!(notes.last().unwrap(), last);
+    }
+
+    #[test]
+    fn a_change_from_old_rules_is_refused() {
+        let tags = Tags::default();
+        tags.use_own("", "first", Some(set(OWN))).unwrap();
+        let version = tags.answer().own_version;
+        // Another tab started from the state without rules.
+        for base in ["", "0"] {
+            let changed = tags.use_own(base, "second", Some(set(OWN)));
+            assert_eq!(changed, Err(Changed));
+        }
+        assert_eq!(tags.answer().own, "first");
+        tags.use_own(&version, "", None).unwrap();
+        assert_eq!(tags.answer().own_version, "");
     }
 
     #[test]
@@ -164,7 +219,7 @@ mod tests {
             expression(&session, "t.stack_id")
         };
         assert_eq!(now(), "stack_tag(t.stack_id, 'default')");
-        tags.use_own("rules", Some(set(OWN)));
+        tags.use_own("", "rules", Some(set(OWN))).unwrap();
         assert_eq!(
             now(),
             "coalesce(stack_tag(t.stack_id, 'own.stacktags'), stack_tag(t.stack_id, 'default'))"
@@ -175,7 +230,8 @@ mod tests {
             "coalesce(stack_tag(t.stack_id, 'own.stacktags'), stack_tag(t.stack_id, 'it''s.stacktags'), 'Other')"
         );
         assert_eq!(tags.answer().own, "rules");
-        tags.use_own("", None);
+        let version = tags.answer().own_version;
+        tags.use_own(&version, "", None).unwrap();
         tags.use_file(None);
         assert_eq!(now(), "stack_tag(t.stack_id, 'default')");
     }

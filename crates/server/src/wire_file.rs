@@ -48,8 +48,7 @@ fn asking() -> Vec<String> {
         SymbolsRequest,
         TagsAnswer,
         OwnTagsRequest,
-        TagFileRequest,
-        TagFile,
+        TagText,
     ]
 }
 

@@ -9,7 +9,7 @@ mod tags;
 
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use etwkit_trace::code_hash::{of_method, of_offset, of_stacks};
 use etwkit_trace::tags::Tagged;
@@ -57,6 +57,8 @@ pub struct TraceFrames {
     methods: Vec<Option<Method>>,
     /// Tags of the set `default`, after the first access.
     by_default: OnceLock<Arc<Tagged>>,
+    /// Tags of the sets that were used last.
+    recent: Mutex<tags::Recent>,
     /// Stacks by their methods, after the first access.
     rooted: OnceLock<Rooted>,
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decodedFile, entryOf, rulesOf, tagFile, tagPath, type XmlElement } from "./stack-tags";
+import { entryOf, lastChange, rulesOf, tagFile, tagPath, type XmlElement } from "./stack-tags";
 
 test("a frame is matched by its module and its method, as far as they are known", () => {
   assert.deepEqual(entryOf("ntfs.sys!NtfsRead"), { module: "ntfs.sys", method: "NtfsRead" });
@@ -75,10 +75,11 @@ test("a tag can have more rules than a call has arguments", () => {
   assert.equal(rulesOf(element("Tag", { Name: "" }, many))?.length, 200_000);
 });
 
-test("a file is read in the encodings of editors", () => {
-  const text = "<Tag/>";
-  const utf8 = new TextEncoder().encode(text);
-  const wide = (isBig: boolean) => Uint8Array.from([...utf8].flatMap((one) => (isBig ? [0, one] : [one, 0])));
-  for (const bytes of [utf8, wide(false), wide(true)]) assert.equal(decodedFile(bytes.buffer), text);
-  assert.equal(decodedFile(Uint8Array.from([0x3c, 0xe9]).buffer), "<é");
+test("a change is undone only while no other tab has changed the rules", () => {
+  const first = { before: "", after: "1" };
+  const second = { before: "<Tag/>", after: "2" };
+  assert.equal(lastChange([], ""), null);
+  assert.equal(lastChange([first, second], "2"), second);
+  assert.equal(lastChange([first, second], "3"), null);
+  assert.equal(lastChange([first], "1"), first);
 });

@@ -109,15 +109,16 @@ export function rulesOf(element: XmlElement, around: readonly string[] = []): Ta
   return rules;
 }
 
-/** The text of a file: UTF-8, UTF-16, or Windows-1252 as old editors write it. */
-export function decodedFile(bytes: ArrayBuffer): string {
-  const [first, second] = new Uint8Array(bytes.slice(0, 2));
-  const isLittle = (first === 0xff && second === 0xfe) || second === 0;
-  const isBig = (first === 0xfe && second === 0xff) || first === 0;
-  if (isLittle || isBig) return new TextDecoder(isBig ? "utf-16be" : "utf-16le").decode(bytes);
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return new TextDecoder("windows-1252").decode(bytes);
-  }
+/** A change of own rules that can be undone. */
+export interface Change {
+  /** The text of the rules before it. */
+  before: string;
+  /** The version of the rules after it. */
+  after: string;
+}
+
+/** The change that led to these rules; nothing if another tab has changed them since then. */
+export function lastChange(changes: readonly Change[], version: string): Change | null {
+  const last = changes.at(-1);
+  return last?.after === version ? last : null;
 }

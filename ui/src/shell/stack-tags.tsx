@@ -8,10 +8,20 @@ import { chooseFile, saveText } from "../lib/files";
 import { counted } from "../lib/format";
 import { shown } from "../lib/safe";
 import { setterTo } from "../lib/signals";
-import { decodedFile, entryOf, OWN_FILE, rulesOf, type TagRule, tagFile, tagPath } from "../lib/stack-tags";
+import {
+  type Change,
+  entryOf,
+  lastChange,
+  OWN_FILE,
+  rulesOf,
+  type TagRule,
+  tagFile,
+  tagPath,
+} from "../lib/stack-tags";
 import { useActing } from "../state/acting";
+import { failureOf } from "../state/answer";
 import { announced, isTagsOpen, tagsAge, toTag } from "../state/page";
-import type { TagsAnswer } from "../wire";
+import type { TagsAnswer, TagText } from "../wire";
 
 const ENDINGS = ".stacktags,.xml";
 /** Longest name of a tag that the form takes. */
@@ -20,8 +30,8 @@ const LONGEST = 200;
 const MOST_BYTES = 1 << 20;
 const UNREADABLE = "Your own rules cannot be changed here. Save them as a file, and edit it as text.";
 
-/** Texts of own rules before each change of this page, the latest last. */
-const before: string[] = [];
+/** The changes of own rules that this page made, the latest last. */
+const changes: Change[] = [];
 
 function readRules(text: string): TagRule[] | null {
   if (text === "") return [];
@@ -37,32 +47,44 @@ export function StackTags() {
   const [isBusy, setIsBusy] = useState(false);
   const { failure, act } = useActing();
   useEffect(() => void act(api.tags().then(setKnown)), []);
+  const take = (next: TagsAnswer) => {
+    setKnown(next);
+    tagsAge.value += 1;
+  };
   const change = async (asked: Promise<TagsAnswer>, said: string) => {
     setNote("");
     setIsBusy(true);
     const isDone = await act(
       asked.then((next) => {
-        setKnown(next);
-        tagsAge.value += 1;
+        take(next);
         announced.value = said;
       }),
     );
     setIsBusy(false);
     return isDone;
   };
+  /** Shows the rules of another tab if they are why a change was refused; the form keeps its rule. */
+  const afterConflict = async (error: unknown): Promise<never> => {
+    if (failureOf(error)?.code === "conflict") take(await api.tags());
+    throw error;
+  };
   if (known === null) return failure === null ? null : <Failed failure={failure} />;
   const own = readRules(known.own);
   const rules = own ?? [];
   // A change writes all rules: those that were not read would be lost.
   const isFixed = isBusy || own === null;
-  const write = async (next: readonly TagRule[], said: string) => {
-    const isDone = await change(api.tagsOwn({ text: tagFile(next) }), said);
-    if (isDone) before.push(known.own);
-    return isDone;
+  const replace = (text: string) => api.tagsOwn({ text, base: known.own_version }).catch(afterConflict);
+  const write = (next: readonly TagRule[], said: string) => {
+    const asked = replace(tagFile(next)).then((answer) => {
+      changes.push({ before: known.own, after: answer.own_version });
+      return answer;
+    });
+    return change(asked, said);
   };
-  const undo = async () => {
-    const isDone = await change(api.tagsOwn({ text: before.at(-1) ?? "" }), "The change is undone.");
-    if (isDone) before.pop();
+  const last = lastChange(changes, known.own_version);
+  const undo = async (text: string) => {
+    const isDone = await change(replace(text), "The change is undone.");
+    if (isDone) changes.pop();
   };
   const isTooLarge = (file: File) => {
     const isLarge = file.size > MOST_BYTES;
@@ -71,19 +93,23 @@ export function StackTags() {
   };
   const useFile = async (file: File) => {
     if (isTooLarge(file)) return;
-    const asked = file
-      .arrayBuffer()
-      .then((bytes) => api.tagsFile({ file: { name: file.name, text: decodedFile(bytes) } }));
-    await change(asked, `Tags of ${file.name} are used.`);
+    await change(api.tagsFile(file), `Tags of ${file.name} are used.`);
+  };
+  const addRules = async (name: string, { text, notes }: TagText) => {
+    const more = readRules(text);
+    if (more === null) {
+      setNote(
+        `${name} has more than tags and entry points. Use it in place of the rules, or edit it as text.`,
+      );
+      return;
+    }
+    const isDone = await write([...rules, ...more], `${counted(more.length, "rule")} added.`);
+    if (isDone) setNote(notes.join(" "));
   };
   const addFile = async (file: File) => {
     if (isTooLarge(file)) return;
-    const more = readRules(decodedFile(await file.arrayBuffer()));
-    if (more === null) {
-      setNote(
-        `${file.name} has more than tags and entry points. Use it in place of the rules, or edit it as text.`,
-      );
-    } else await write([...rules, ...more], `${counted(more.length, "rule")} added.`);
+    setNote("");
+    await act(api.tagsText(file).then((read) => addRules(file.name, read)));
   };
   return (
     <>
@@ -103,7 +129,7 @@ export function StackTags() {
           <Button
             text="Use the built-in rules"
             disabled={isBusy}
-            onClick={() => void change(api.tagsFile({ file: null }), "The built-in rules are used.")}
+            onClick={() => void change(api.tagsBuiltIn(), "The built-in rules are used.")}
           />
         )}
       </p>
@@ -138,7 +164,11 @@ export function StackTags() {
         />
       )}
       <footer>
-        <Button text="Undo" disabled={isBusy || before.length === 0} onClick={() => void undo()} />
+        <Button
+          text="Undo"
+          disabled={isBusy || last === null}
+          onClick={() => void undo(last?.before ?? "")}
+        />
         <Button
           text="Save as a file"
           title={`${OWN_FILE}, for --stack-tag-file and Windows Performance Analyzer`}

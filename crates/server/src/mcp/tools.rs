@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use etwkit_analysis::questions::{CRITICAL_PATH, DIAGNOSE, DIFF};
-use etwkit_base::shell::{quoted, quoted_pattern};
+use etwkit_base::shell::quoted;
 use etwkit_engine::{Engine, question, questions};
 use etwkit_question::{AnyQuestion, Values, request_schema, row_schema};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ use crate::mcp::reply::{self, BYTES};
 use crate::mcp::shared::{Call, DIAGNOSIS, EXTRACTION, QUESTION};
 use crate::mcp::tool::{Answer, Tool, Work, options_of};
 use crate::mcp::traces::Trace;
-use crate::{Limits, Server, ServerOptions, asked, said};
+use crate::{Limits, Server, ServerOptions, asked, said, trace_word};
 
 /// Returns the tools, in the order in which an investigation needs them.
 pub(crate) fn tools() -> Vec<Tool> {
@@ -472,7 +472,7 @@ fn sql(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     answer.extend(evidence.json());
     let command = format!(
         "etwkit sql {} {}",
-        quoted_pattern(&trace.named.display().to_string()),
+        trace_word(&trace.named.display().to_string()),
         quoted(sql)
     );
     answer.insert("command".into(), command.into());
@@ -484,7 +484,7 @@ fn view(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
     let mut answer = named(&trace);
     let command = format!(
         "etwkit view {}",
-        quoted_pattern(&trace.named.display().to_string())
+        trace_word(&trace.named.display().to_string())
     );
     answer.insert("command".into(), command.into());
     match link(call, &trace) {

@@ -49,7 +49,7 @@ pub use tables::{
     Cell, ColumnInfo, Hit, Measure, PivotAnswer, PivotRequest, PivotRow, RowsAnswer, RowsRequest,
     SearchAnswer, SearchRequest, Sort, TableInfo,
 };
-pub use tags::{OwnTagsRequest, TagFile, TagFileRequest, TagsAnswer};
+pub use tags::{OwnTagsRequest, TagText, TagsAnswer};
 
 /// Beginning and end in nanoseconds from the start of the trace; the end is not in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

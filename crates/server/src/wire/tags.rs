@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// `POST api/v1/tags`: the stack tags in use. The requests `tags/own` and `tags/file` answer with
-/// it.
+/// `POST api/v1/tags`: the stack tags in use. The requests `tags/own`, `tags/file` and
+/// `tags/built_in` answer with it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TagsAnswer {
@@ -11,6 +11,8 @@ pub struct TagsAnswer {
     pub file: Option<String>,
     /// The page's own rules as a stack tag file; empty without any.
     pub own: String,
+    /// Version of these rules: changes with their text.
+    pub own_version: String,
     /// Names of tags in the order of their rules, at most 2,000.
     pub tags: Vec<String>,
     /// Parts of the files that have no effect, with line and column.
@@ -23,22 +25,17 @@ pub struct TagsAnswer {
 pub struct OwnTagsRequest {
     /// A stack tag file; an empty text removes the rules.
     pub text: String,
+    /// Version of the rules that the edit started from. If they have another one by now, nothing
+    /// changes.
+    pub base: String,
 }
 
-/// `POST api/v1/tags/file`: replaces the built-in rules.
+/// `POST api/v1/tags/text`: the characters of a file, whose bytes are the request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct TagFileRequest {
-    /// The file; nothing for the built-in rules.
-    pub file: Option<TagFile>,
-}
-
-/// A stack tag file.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct TagFile {
-    /// Its name without folders, which is also the name of its set.
-    pub name: String,
-    /// Its content.
+pub struct TagText {
+    /// Its text.
     pub text: String,
+    /// Parts that were lost or guessed.
+    pub notes: Vec<String>,
 }

@@ -56,7 +56,8 @@ fn chip(tag: &str) -> Value {
 }
 
 fn use_own(place: &Place, text: &str) -> Value {
-    place.answer("tags/own", &json!({"text": text}))
+    let base = place.answer("tags", &json!({}))["own_version"].clone();
+    place.answer("tags/own", &json!({"text": text, "base": base}))
 }
 
 #[test]
@@ -117,7 +118,8 @@ fn questions_keep_the_tags_of_the_extract() {
 fn a_file_replaces_the_built_in_rules() {
     let place = Place::with_trace();
     let file = |name: &str, text: &str| {
-        place.post("tags/file", &json!({"file": {"name": name, "text": text}}))
+        let name = name.replace('/', "%2F");
+        place.send(&format!("tags/file?name={name}"), text.as_bytes())
     };
     let answer = file("team.stacktags", KERNEL).json();
     assert_eq!(answer["file"], "team.stacktags");
@@ -135,7 +137,7 @@ fn a_file_replaces_the_built_in_rules() {
         command.starts_with("etwkit sql --stack-tag-file ./-x.stacktags "),
         "{command}"
     );
-    let built_in = place.answer("tags/file", &json!({"file": null}));
+    let built_in = place.answer("tags/built_in", &json!({}));
     assert_eq!(built_in["file"], Value::Null);
     assert!(flame(&place).0.contains_key(r"File System\Disk Driver"));
 }
@@ -146,7 +148,10 @@ fn a_text_that_cannot_be_read_changes_nothing_and_names_the_line() {
     use_own(&place, KERNEL);
     let reply = place.post(
         "tags/own",
-        &json!({"text": "<Tag Name=\"\">\n<Entrypoint/></Tag>"}),
+        &json!({
+            "text": "<Tag Name=\"\">\n<Entrypoint/></Tag>",
+            "base": place.answer("tags", &json!({}))["own_version"],
+        }),
     );
     let failure = reply.json();
     assert_eq!(reply.status, 400, "{failure}");
@@ -154,4 +159,37 @@ fn a_text_that_cannot_be_read_changes_nothing_and_names_the_line() {
     assert!(message.contains("own.stacktags:2:1"), "{message}");
     assert!(failure["hint"].is_string());
     assert_eq!(place.answer("tags", &json!({}))["own"], KERNEL);
+}
+
+#[test]
+fn a_second_tab_does_not_undo_the_change_of_the_first() {
+    let place = Place::new();
+    let seen = place.answer("tags", &json!({}))["own_version"].clone();
+    use_own(&place, KERNEL);
+    let reply = place.post("tags/own", &json!({"text": "", "base": seen}));
+    let failure = reply.json();
+    assert_eq!(
+        (reply.status, &failure["code"]),
+        (409, &json!("conflict")),
+        "{failure}"
+    );
+    assert!(failure["hint"].as_str().unwrap().contains("try again"));
+    assert_eq!(place.answer("tags", &json!({}))["own"], KERNEL);
+}
+
+#[test]
+fn a_file_is_read_in_the_encodings_of_editors() {
+    let place = Place::new();
+    let text = KERNEL.replace("Kernel", "K\u{e9}rnel");
+    let narrow = text.chars().map(|letter| u8::try_from(letter).unwrap());
+    let little = text.encode_utf16().flat_map(u16::to_le_bytes);
+    let big = text.encode_utf16().flat_map(u16::to_be_bytes);
+    let utf_8 = text.as_bytes().to_vec();
+    for bytes in [utf_8, narrow.collect(), little.collect(), big.collect()] {
+        let used = place.send("tags/file?name=team.xml", &bytes).json();
+        assert_eq!(used["tags"][0], "Team\\K\u{e9}rnel");
+        assert_eq!(place.send("tags/text", &bytes).json()["text"], text);
+    }
+    let reply = place.send("tags/text", b"<Tag \xff\0\0>");
+    assert_eq!(reply.status, 400, "{}", reply.json());
 }

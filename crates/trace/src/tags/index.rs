@@ -14,8 +14,12 @@ pub(super) struct Numbered;
 /// Its number.
 pub(super) type PatternId = Idx<Numbered>;
 
-/// Patterns with the same longest text between stars.
+/// Patterns that are found by the same text between stars.
 type Group = Vec<(Pattern, PatternId)>;
+
+/// Patterns that may share their longest text before they are found by their rarest one. Known files
+/// have a few; a malicious file can have any number, and each would be compared with each frame.
+const MAX_SHARED: usize = 64;
 
 /// Patterns by number, each once.
 #[derive(Debug, Clone, Default)]
@@ -69,7 +73,7 @@ pub(super) struct PatternIndex {
     exact: FxHashMap<Box<str>, PatternId>,
     /// With one star at the end.
     prefixes: IndexVec<Prefix>,
-    /// With stars elsewhere, by the longest text between them.
+    /// With stars elsewhere, by one of the texts between them.
     others: IndexVec<Group>,
     /// Finds those texts; `None` without any.
     finder: Option<AhoCorasick>,
@@ -84,7 +88,7 @@ impl PatternIndex {
             count: interned.ids.len(),
             ..Self::default()
         };
-        let mut by_longest: FxHashMap<Box<str>, Group> = FxHashMap::default();
+        let mut with_stars = Vec::new();
         let mut prefixes = Vec::new();
         for (text, id) in interned.ids {
             match text.strip_suffix('*') {
@@ -95,23 +99,18 @@ impl PatternIndex {
                     shorter: None,
                 }),
                 _ if !text.contains('*') => _ = index.exact.insert(text, id),
-                _ => {
-                    if let Some(longest) = text.split('*').max_by_key(|piece| piece.len()) {
-                        let group = by_longest.entry(longest.into());
-                        group.or_default().push((Pattern::new(&text), id));
-                    }
-                }
+                _ => with_stars.push((text, id)),
             }
         }
         index.prefixes = linked(prefixes);
-        let (longest, groups): (Vec<_>, Vec<_>) = by_longest.into_iter().unzip();
+        let (keys, groups): (Vec<&str>, Vec<_>) = grouped(&with_stars).into_iter().unzip();
         // The contiguous form is the smallest one. It has numbers for more texts than files have
         // bytes.
-        index.finder = (!longest.is_empty())
+        index.finder = (!keys.is_empty())
             .then(|| {
                 AhoCorasick::builder()
                     .kind(Some(AhoCorasickKind::ContiguousNFA))
-                    .build(longest.iter().map(|text| text.as_bytes()))
+                    .build(keys.iter().map(|text| text.as_bytes()))
                     .ok()
             })
             .flatten();
@@ -145,19 +144,53 @@ impl PatternIndex {
             }
             at = prefix.shorter;
         }
-        let Some(finder) = &self.finder else {
-            return;
-        };
-        let mut seen: FxHashSet<Idx<Group>> = FxHashSet::default();
-        let groups = finder.find_overlapping_iter(text);
-        let groups = groups.filter_map(|piece| self.others.position(piece.pattern().as_usize()));
-        for group in groups {
-            if seen.insert(group) {
-                let patterns = self.others[group].iter();
-                found.extend(patterns.filter(|(p, _)| p.matches(text)).map(|(_, id)| *id));
-            }
+        for group in self.groups(text) {
+            let patterns = self.others[group].iter();
+            found.extend(patterns.filter(|(p, _)| p.matches(text)).map(|(_, id)| *id));
         }
     }
+
+    /// The groups whose patterns are compared with a text, each once.
+    fn groups(&self, text: &str) -> Vec<Idx<Group>> {
+        let Some(finder) = &self.finder else {
+            return Vec::new();
+        };
+        let mut seen: FxHashSet<Idx<Group>> = FxHashSet::default();
+        let pieces = finder.find_overlapping_iter(text);
+        pieces
+            .filter_map(|piece| self.others.position(piece.pattern().as_usize()))
+            .filter(|group| seen.insert(*group))
+            .collect()
+    }
+}
+
+/// Groups patterns by the text that finds them: the longest one between stars, or the rarest one if
+/// many patterns share that.
+fn grouped(patterns: &[(Box<str>, PatternId)]) -> FxHashMap<&str, Group> {
+    let mut uses: FxHashMap<&str, usize> = FxHashMap::default();
+    for (text, _) in patterns {
+        for piece in pieces(text) {
+            *uses.entry(piece).or_default() += 1;
+        }
+    }
+    let uses_of = |piece: &str| uses.get(piece).copied().unwrap_or(0);
+    let mut groups: FxHashMap<&str, Group> = FxHashMap::default();
+    for (text, id) in patterns {
+        let longest = pieces(text).max_by_key(|piece| piece.len());
+        let key = longest
+            .filter(|longest| uses_of(longest) <= MAX_SHARED)
+            .or_else(|| pieces(text).min_by_key(|piece| uses_of(piece)));
+        if let Some(key) = key {
+            let group = groups.entry(key).or_default();
+            group.push((Pattern::new(text), *id));
+        }
+    }
+    groups
+}
+
+/// The texts between the stars of a pattern, without empty ones.
+fn pieces(pattern: &str) -> impl Iterator<Item = &str> {
+    pattern.split('*').filter(|piece| !piece.is_empty())
 }
 
 /// Sorts prefixes, and links each to the longest one that it begins with.
@@ -208,6 +241,25 @@ mod tests {
                 assert_eq!(found.contains(id), expected, "{pattern} {text}");
             }
         }
+    }
+
+    #[test]
+    fn patterns_with_the_same_long_text_are_found_by_another_one() {
+        let mut interned = Interned::default();
+        let ids: Vec<PatternId> = (0..20_000)
+            .map(|number| interned.id(&format!("*VeryLongName*_{number:05}_*")))
+            .collect();
+        let index = interned.index();
+        let compared = |text: &str| -> usize {
+            let groups = index.groups(text).into_iter();
+            groups.map(|group| index.others[group].len()).sum()
+        };
+        let text = "VeryLongName_00042_x";
+        assert_eq!(compared(text), 1);
+        assert_eq!(compared("VeryLongName"), 0);
+        let mut found = Vec::new();
+        index.matching(text, &mut found);
+        assert_eq!(found, [ids[42]]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! An extract in a temporary folder, and questions to it.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -108,34 +109,73 @@ fn kept(traces: &[&str], options: &[&str], make: impl FnOnce(&str)) -> String {
 /// Path of the extract of what a key says, which is made unless an earlier run of the tests left it.
 /// The key stands for all that decides what the extract holds, but for the crates that write it.
 pub(crate) fn kept_as(key: &impl Hash, make: impl FnOnce(&str)) -> String {
+    let shelf = shelf();
     let mut hasher = DefaultHasher::new();
-    key.hash(&mut hasher);
-    let path = folder_of_extracts().join(format!("{}.etwx", hasher.finish()));
+    // Tests of another state can run at the same time, in another process.
+    (&shelf.state, key).hash(&mut hasher);
+    let path = shelf.folder.join(format!("{}.etwx", hasher.finish()));
     if !path.exists() {
         let unfinished = path.with_extension(format!("{}.etwx", std::process::id()));
         make(unfinished.to_str().unwrap());
-        std::fs::rename(&unfinished, &path).unwrap();
+        put(&unfinished, &path);
     }
     path.to_str().unwrap().to_owned()
 }
 
-/// The folder of extracts that the present state of the writing crates made. Extracts of another state
-/// are removed.
-fn folder_of_extracts() -> &'static Path {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("extracts");
-        let known_state = folder.join("state");
+/// Gives a finished extract its name, unless another process has made the same one.
+fn put(finished: &Path, path: &Path) {
+    if let Err(error) = std::fs::rename(finished, path) {
+        assert!(path.exists(), "{}: {error}", path.display());
+        std::fs::remove_dir_all(finished).unwrap();
+    }
+}
+
+/// The folder of extracts, with the state of the crates that write them.
+struct Shelf {
+    folder: PathBuf,
+    state: String,
+    /// Locked while tests of this process use the folder.
+    _in_use: File,
+}
+
+/// The folder of extracts. Those of another state are removed, unless another process uses the folder.
+fn shelf() -> &'static Shelf {
+    static SHELF: OnceLock<Shelf> = OnceLock::new();
+    SHELF.get_or_init(|| {
+        let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let in_use = File::create(place.join("extracts.lock")).unwrap();
+        let folder = place.join("extracts");
         let state = state_of_the_writer().to_string();
-        if std::fs::read_to_string(&known_state).ok().as_ref() != Some(&state) {
-            if folder.exists() {
+        let known_state = folder.join("state");
+        let is_of_state = || std::fs::read_to_string(&known_state).ok().as_ref() == Some(&state);
+        if in_use.try_lock().is_ok() {
+            if !is_of_state() && folder.exists() {
                 std::fs::remove_dir_all(&folder).unwrap();
             }
             std::fs::create_dir_all(&folder).unwrap();
-            std::fs::write(&known_state, state).unwrap();
+            std::fs::write(&known_state, &state).unwrap();
+            in_use.unlock().unwrap();
         }
-        folder
+        in_use.lock_shared().unwrap();
+        std::fs::create_dir_all(&folder).unwrap();
+        Shelf {
+            folder,
+            state,
+            _in_use: in_use,
+        }
     })
+}
+
+#[test]
+fn an_extract_that_another_process_made_at_the_same_time_is_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let [finished, path] = ["1.etwx", "2.etwx"].map(|name| folder.path().join(name));
+    for extract in [&finished, &path] {
+        std::fs::create_dir(extract).unwrap();
+        std::fs::write(extract.join("manifest.json"), "{}").unwrap();
+    }
+    put(&finished, &path);
+    assert!(!finished.exists() && path.join("manifest.json").exists());
 }
 
 /// The crates that decide what an extract holds: `extract` and `synth`, which writes traces, with all
