@@ -171,7 +171,11 @@ pub(super) fn answer(asked: &DiffRequest, session: &Session, top: usize) -> Resu
         // What the sentence is made of.
         let is_said = matches!(
             section.0,
-            DiffTable::Processes | DiffTable::Modules | DiffTable::HardFaults | DiffTable::Dns
+            DiffTable::Processes
+                | DiffTable::Modules
+                | DiffTable::Methods
+                | DiffTable::HardFaults
+                | DiffTable::Dns
         );
         if asked.wants(section.0) || is_said && asked.wants(DiffTable::Summary) {
             let loaded = processes
@@ -229,6 +233,7 @@ struct Report<'a> {
     tables: Vec<(DiffTable, String, Answer)>,
     processes: Vec<Change>,
     modules: Vec<Change>,
+    methods: Vec<Change>,
     awaited: Vec<Awaited>,
     findings: Vec<FindingChange>,
     settings: Vec<Fact>,
@@ -256,6 +261,7 @@ impl<'a> Report<'a> {
             tables: Vec::new(),
             processes: Vec::new(),
             modules: Vec::new(),
+            methods: Vec::new(),
             awaited: Vec::new(),
             findings: Vec::new(),
             settings: Vec::new(),
@@ -322,6 +328,7 @@ impl<'a> Report<'a> {
         match table {
             DiffTable::Processes => self.processes.clone_from(&compared.rows),
             DiffTable::Modules => self.modules.clone_from(&compared.rows),
+            DiffTable::Methods => self.methods.clone_from(&compared.rows),
             _ => self.awaited.extend(Awaited::all(table, &compared.rows)),
         }
         // Before rows are left out for readers: a hidden row is still a difference.
@@ -556,6 +563,7 @@ impl<'a> Report<'a> {
             settings: &self.settings,
             processes: &self.processes,
             modules: &self.modules,
+            methods: &self.methods,
             awaited: &self.awaited,
         };
         let sentence = sentence::sentence(both, &rows, is_same);

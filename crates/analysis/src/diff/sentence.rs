@@ -11,6 +11,10 @@ use crate::explain::capital;
 /// Minimum share of the growth of a process for which a module is named.
 const MOST_OF_IT: f64 = 0.5;
 
+/// Maximum share. The other code of a process may take a little less in this run: two runs differ
+/// by about 5 %, as `--noise-percent` says.
+const ALL_OF_IT: f64 = 1.05;
+
 /// Minimum share of the cost of a finding for which a process is named below it.
 const LEAST_BESIDE: f64 = 0.1;
 
@@ -33,6 +37,7 @@ pub(super) struct Rows<'r> {
     pub(super) settings: &'r [Fact],
     pub(super) processes: &'r [Change],
     pub(super) modules: &'r [Change],
+    pub(super) methods: &'r [Change],
     /// Reads and queries that threads wait for.
     pub(super) awaited: &'r [Awaited],
 }
@@ -100,16 +105,29 @@ fn is_small(row: &Change, finding: Option<&FindingChange>) -> bool {
     })
 }
 
-/// Formats a process; if no module explains it, with what it waits for outside of itself.
+/// Formats a process; if no module explains it, with what it waits for outside of itself, or the
+/// method in which it computes.
 fn explained(top: &Change, rows: &Rows<'_>) -> String {
     let does = process(top, rows.modules);
     if module(top, rows.modules).is_some() {
         return does;
     }
-    match explanation(top, rows.awaited) {
-        Some(why) => format!("{does}, and {why}"),
+    if let Some(why) = explanation(top, rows.awaited) {
+        return format!("{does}, and {why}");
+    }
+    match method(top, rows.methods).filter(|_| top.only_in.is_none()) {
+        Some((method, of_it)) => {
+            let part = seconds(part(top, of_it), 3);
+            format!("{does}, {part} s of it in {method}")
+        }
         None => does,
     }
+}
+
+/// Returns the length of a part. It is not longer than the whole, although other code took less.
+fn part(whole: &Change, of_it: i64) -> i64 {
+    let whole_ns = whole.difference_ns.saturating_abs();
+    of_it.saturating_abs().min(whole_ns)
 }
 
 /// Formats `only in B: Threads of cmd.exe (1) waited 3 s for …`, or `in B, not checked in A: …`.
@@ -200,10 +218,8 @@ fn process(top: &Change, modules: &[Change]) -> String {
     };
     match module(top, modules) {
         Some((module, of_it)) => {
-            format!(
-                "{does}, {} s of it with {module} in the stacks",
-                seconds(of_it.saturating_abs(), 3)
-            )
+            let part = seconds(part(top, of_it), 3);
+            format!("{does}, {part} s of it with {module} in the stacks")
         }
         None => does,
     }
@@ -213,6 +229,31 @@ fn process(top: &Change, modules: &[Change]) -> String {
 /// other side hardly uses. The executable of the process explains nothing, and neither do the
 /// modules in which all threads start and wait.
 fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
+    // Every stack of a process has its own executable.
+    let is_other_code = |row: &Change| {
+        let is_everywhere = |name: &&str| row.name.eq_ignore_ascii_case(name);
+        !row.name.eq_ignore_ascii_case(&top.name) && !IN_EVERY_STACK.iter().any(is_everywhere)
+    };
+    code(top, modules, is_other_code)
+}
+
+/// Returns the method with most of the difference in CPU, as `module` does. Addresses without names
+/// differ between any two versions of a program, and all waits end in the same methods.
+fn method<'r>(top: &Change, methods: &'r [Change]) -> Option<(&'r str, i64)> {
+    if top.of_time != "cpu" {
+        return None;
+    }
+    let is_named = |row: &Change| row.is_shown && row.name.contains('!');
+    code(top, methods, is_named)
+}
+
+/// Returns the code with most of the difference of a process, and its part of it, if there is one
+/// that the other side hardly uses.
+fn code<'r>(
+    top: &Change,
+    rows: &'r [Change],
+    is_candidate: impl Fn(&Change) -> bool,
+) -> Option<(&'r str, i64)> {
     let times = |row: &Change| match top.of_time.as_str() {
         "cpu" => row
             .cpu_a_ns
@@ -243,21 +284,16 @@ fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
             .as_deref()
             .is_some_and(|of| of.eq_ignore_ascii_case(&top.name))
     };
-    // Every stack of a process has its own executable.
-    let is_other_code = |row: &&Change| {
-        let is_everywhere = |name: &&str| row.name.eq_ignore_ascii_case(name);
-        !row.name.eq_ignore_ascii_case(&top.name) && !IN_EVERY_STACK.iter().any(is_everywhere)
-    };
-    let all = modules
+    let all = rows
         .iter()
         .filter(is_same)
-        .filter(is_other_code)
+        .filter(|row| is_candidate(row))
         .filter_map(|row| Some((row, times(row)?)));
     let most = all.filter(|(_, (a, b))| {
         let share = b.saturating_sub(*a) as f64 / top.difference_ns as f64;
-        // A share above 1 means that something else compensated for the growth: the sentence would
-        // name more than the whole difference.
-        (MOST_OF_IT..=1.0).contains(&share)
+        // A share far above 1 means that something else compensated for the growth: the sentence
+        // would name more than the whole difference.
+        (MOST_OF_IT..=ALL_OF_IT).contains(&share)
     });
     let best = most.max_by(|(x, of_x), (y, of_y)| {
         ratio(*of_x)
@@ -308,6 +344,7 @@ mod tests {
             settings: &[],
             processes,
             modules: &[],
+            methods: &[],
             awaited: &[],
         };
         let named = |rows: &Rows<'_>| {
@@ -333,5 +370,49 @@ mod tests {
             "Report.exe waits 0.100 s longer, 0.060 s of it with filter.sys in the stacks"
         );
         assert_eq!(process(&top, &[own]), "Report.exe waits 0.100 s longer");
+    }
+    #[test]
+    fn a_module_explains_all_of_a_growth_that_other_code_lessens_by_noise() {
+        let top = wait("Report.exe", "/all", 100);
+        assert_eq!(
+            process(&top, &[wait("overlay.dll", "Report.exe", 103)]),
+            "Report.exe waits 0.100 s longer, 0.100 s of it with overlay.dll in the stacks"
+        );
+        assert_eq!(
+            process(&top, &[wait("overlay.dll", "Report.exe", 120)]),
+            "Report.exe waits 0.100 s longer"
+        );
+    }
+
+    #[test]
+    fn the_method_that_a_process_computes_in_is_named_if_no_module_is() {
+        let cpu = |name: &str, of: &str, a_ms: i64, b_ms: i64| Change {
+            name: name.to_owned(),
+            of: Some(of.to_owned()),
+            of_time: "cpu".to_owned(),
+            difference_ns: (b_ms - a_ms) * MS,
+            cpu_a_ns: Some(a_ms * MS),
+            cpu_b_ns: Some(b_ms * MS),
+            is_shown: true,
+            ..Change::default()
+        };
+        let top = cpu("Report.exe", "/all", 400, 1400);
+        let methods = [
+            cpu("Report.exe!main", "Report.exe", 400, 1400),
+            cpu("Report.exe+0x1200", "Report.exe", 0, 1000),
+            cpu("Report.exe!Search", "Report.exe", 50, 1040),
+        ];
+        let rows = Rows {
+            finding: None,
+            settings: &[],
+            processes: &[],
+            modules: &[],
+            methods: &methods,
+            awaited: &[],
+        };
+        assert_eq!(
+            explained(&top, &rows),
+            "Report.exe needs 1.000 s more CPU, 0.990 s of it in Report.exe!Search"
+        );
     }
 }
