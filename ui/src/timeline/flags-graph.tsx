@@ -1,22 +1,21 @@
 // Where findings are: a flag at the longest piece of each, and a line over all of it.
 
-import { useCallback, useRef } from "preact/hooks";
+import { useCallback } from "preact/hooks";
 import { Button } from "../components/button";
-import { Canvas, type Draw } from "../draw/canvas";
+import type { Draw } from "../draw/canvas";
 import { colours } from "../draw/colours";
 import { duration, exactMoment, moment, percent } from "../lib/format";
 import { shown } from "../lib/safe";
-import { toPixel } from "../lib/scale";
+import { pixelsOf, toPixel } from "../lib/scale";
 import { useFindings } from "../state/findings";
 import { goToSpot } from "../state/go-to-spot";
 import type { Tip } from "../state/page";
 import * as store from "../state/store";
 import type { ViewProps } from "../views/view";
 import type { Finding, Range } from "../wire";
-import { usePlot } from "./gestures";
 import { GraphFrame } from "./graph-frame";
 import { plotWidth } from "./plot-width";
-import { TwinTable } from "./twin";
+import type { Twin } from "./twin";
 
 export const FLAGS_ID = "findings";
 const TITLE = "Moments of findings";
@@ -84,10 +83,8 @@ function draw(flags: readonly Flag[], to: CanvasRenderingContext2D, width: numbe
   to.textBaseline = "middle";
   to.fillStyle = tones.flame.marked;
   for (const { finding } of flags) {
-    if (finding.range === null) continue;
-    const from = Math.max(0, toPixel(finding.range.from_ns, window, width));
-    const end = Math.min(width, toPixel(finding.range.to_ns, window, width));
-    if (end > from) to.fillRect(from, height - 4, Math.max(1, end - from), 2);
+    const ends = finding.range && pixelsOf(finding.range, window, width);
+    if (ends !== null) to.fillRect(ends.left, height - 4, Math.max(1, ends.right - ends.left), 2);
   }
   const middle = FLAG.top + FLAG.high / 2 + 1;
   for (const { finding, pole, left, room } of placedFlags(flags, window, width)) {
@@ -119,21 +116,11 @@ function tipOf({ finding, at_ns }: Flag): Tip {
 }
 
 export function FlagsGraph({ trace, opening }: ViewProps) {
-  const ref = useRef<HTMLDivElement>(null);
   const answered = useFindings(trace);
   const flags = flagsOf(answered.data?.findings ?? []);
   const picture = useCallback<Draw>((...canvas) => draw(flags, ...canvas), [answered.data]);
   const under = (ns: number) => flagAt(flags, ns, store.view.value.window, plotWidth.value);
-  usePlot(ref, {
-    tip: (ns) => {
-      const flag = under(ns);
-      return flag === null ? null : tipOf(flag);
-    },
-    click: (ns) => {
-      const flag = under(ns);
-      if (flag !== null) goToSpot(flag.finding, opening);
-    },
-  });
+  const go = (finding: Finding) => goToSpot(finding, opening);
   // A row that says that there is nothing takes room from the graphs.
   if (answered.data !== null && flags.length === 0) return null;
   const label = flags.map(({ finding, at_ns }) => `${finding.number} at ${moment(at_ns)}`).join(", ");
@@ -142,32 +129,38 @@ export function FlagsGraph({ trace, opening }: ViewProps) {
       id={FLAGS_ID}
       title={TITLE}
       height={HEIGHT}
+      draw={picture}
+      label={`Moments of findings: ${label === "" ? "none" : label}`}
+      plot={{
+        tip: (ns) => {
+          const flag = under(ns);
+          return flag === null ? null : tipOf(flag);
+        },
+        click: (ns) => {
+          const flag = under(ns);
+          if (flag !== null) go(flag.finding);
+        },
+      }}
       answered={answered}
       source={answered.data?.source ?? null}
-      plotRef={ref}
-      gutter={null}
-      twin={() => <Twin flags={flags} opening={opening} />}
-    >
-      <Canvas draw={picture} label={`Moments of findings: ${label === "" ? "none" : label}`} />
-    </GraphFrame>
+      twin={() => twinOf(flags, go)}
+    />
   );
 }
 
-function Twin({ flags, opening }: { flags: Flag[]; opening: ViewProps["opening"] }) {
-  const go = (finding: Finding) => () => goToSpot(finding, opening);
-  return (
-    <TwinTable
-      label={TITLE}
-      rows={flags}
-      idOf={({ finding }) => finding.number}
-      columns={[
-        { title: "Longest at", is: "name", cell: ({ at_ns }) => moment(at_ns) },
-        { title: "Cost", is: "number", cell: ({ finding }) => duration(finding.cost_ns ?? 0) },
-        {
-          title: "Finding",
-          cell: ({ finding }) => <Button text={shown(finding.sentence)} class="link" onClick={go(finding)} />,
-        },
-      ]}
-    />
-  );
+function twinOf(flags: readonly Flag[], go: (finding: Finding) => void): Twin<Flag> {
+  return {
+    rows: flags,
+    idOf: ({ finding }) => finding.number,
+    columns: [
+      { title: "Longest at", is: "name", cell: ({ at_ns }) => moment(at_ns) },
+      { title: "Cost", is: "number", cell: ({ finding }) => duration(finding.cost_ns ?? 0) },
+      {
+        title: "Finding",
+        cell: ({ finding }) => (
+          <Button text={shown(finding.sentence)} class="link" onClick={() => go(finding)} />
+        ),
+      },
+    ],
+  };
 }

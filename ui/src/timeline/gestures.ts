@@ -9,10 +9,10 @@ import * as store from "../state/store";
 import type { Range } from "../wire";
 import { PAGE_AXIS, type TimeAxis } from "./time-axis";
 
-/** What a picture does with moments. */
+/** What a picture does with moments; `y` and `high` are pixels from its top, and all of them. */
 export interface Plot {
-  click?: (ns: number, y: number, event: PointerEvent) => void;
-  tip?: (ns: number, y: number) => Tip | null;
+  click?: (ns: number, y: number, high: number) => void;
+  tip?: (ns: number, y: number, high: number) => Tip | null;
   /** What a double click fits into the window. */
   fit?: (ns: number, y: number) => Range | null;
 }
@@ -46,6 +46,7 @@ interface At {
   x: number;
   y: number;
   width: number;
+  high: number;
   ns: number;
 }
 
@@ -57,7 +58,7 @@ function at(axis: TimeAxis, event: MouseEvent, held?: HTMLElement): At | null {
   const box = plot.getBoundingClientRect();
   const x = event.clientX - box.left;
   const ns = toMoment(x, axis.window(), box.width);
-  return { plot, x, y: event.clientY - box.top, width: box.width, ns };
+  return { plot, x, y: event.clientY - box.top, width: box.width, high: box.height, ns };
 }
 
 /** The end of the range that stays where it is while the one under the pointer, if there is one, is dragged. */
@@ -122,7 +123,7 @@ class Gestures {
 
   private point(event: PointerEvent, place: At): void {
     this.area.classList.toggle("at-edge", edgeAt(this.axis, place) !== null);
-    const found = plots.get(place.plot)?.tip?.(place.ns, place.y) ?? null;
+    const found = plots.get(place.plot)?.tip?.(place.ns, place.y, place.high) ?? null;
     tip.value = found === null ? null : { x: event.clientX, y: event.clientY, tip: found };
   }
 
@@ -135,7 +136,7 @@ class Gestures {
     const range = this.axis.range();
     const isOutside = range !== null && (place.ns < range.from_ns || place.ns > range.to_ns);
     const click = plots.get(place.plot)?.click;
-    if (click !== undefined) click(place.ns, place.y, event);
+    if (click !== undefined) click(place.ns, place.y, place.high);
     else if (isOutside) this.axis.setRange(null);
   };
 

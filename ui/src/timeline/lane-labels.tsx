@@ -13,7 +13,6 @@ interface Props {
   lanes: readonly Lane[];
   /** Those above the others: of the chain that is shown, or left out by the filter. */
   pinned: readonly Lane[];
-  total: number;
   first: number;
   last: number;
   onScroll: (top: number) => void;
@@ -39,7 +38,7 @@ function LaneName({ label }: { label: string }) {
   );
 }
 
-export function LaneLabels({ of, lanes, pinned, total, first, last, onScroll, onChoose }: Props) {
+export function LaneLabels({ of, lanes, pinned, first, last, onScroll, onChoose }: Props) {
   const ref = useRef<HTMLDivElement>(null);
   // A new order begins at the top of what there is.
   useLayoutEffect(() => {
@@ -61,10 +60,7 @@ export function LaneLabels({ of, lanes, pinned, total, first, last, onScroll, on
       onScroll={(event) => onScroll(event.currentTarget.scrollTop)}
       onKeyDown={onKeyDown}
     >
-      <div
-        class="lanes-space"
-        style={{ height: `${Math.max(lanes.length, Math.min(total, lanes.length)) * of.row}px` }}
-      >
+      <div class="lanes-space" style={{ height: `${lanes.length * of.row}px` }}>
         {lanes.slice(first, last).map((lane, at) => {
           const isChosen = focus?.kind === of.kind && focus.key === lane.key;
           const chip = laneChip(of.kind, lane.key);

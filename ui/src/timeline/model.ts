@@ -178,8 +178,14 @@ export function shapeOf(answer: Drawn, style: Style, chosen: Drawn | null): Shap
   };
 }
 
+/** The value at the top of an axis, and those that have a line. */
+export interface AxisEnds {
+  most: number;
+  at: number[];
+}
+
 /** The axis ends at a round number above the highest value, and has a few lines. */
-export function axis(peak: number, unit: AxisUnit): { most: number; at: number[] } {
+export function axis(peak: number, unit: AxisUnit): AxisEnds {
   if (!(peak > 0)) return { most: 1, at: [] };
   const base = unit === "bytes/s" || unit === "bytes" ? 1024 ** Math.floor(Math.log2(peak) / 10) : 1;
   const step = niceStep(peak / 3 / base) * base;

@@ -7,6 +7,7 @@ import { shown } from "../lib/safe";
 import type { Tip } from "../state/page";
 import type { Range } from "../wire";
 import {
+  type AxisEnds,
   bucketAt,
   bucketRange,
   bucketText,
@@ -18,14 +19,18 @@ import {
   valueText,
 } from "./model";
 
-export interface Look {
-  window: Range;
+/** What colours go by. */
+export interface Colouring {
+  /** Entries are processes. */
   isProcess: boolean;
-  style: Style;
+  /** Of the trace. */
   hash: string;
+}
+
+export interface Look extends Colouring, AxisEnds {
+  window: Range;
+  style: Style;
   isHighlight: boolean;
-  most: number;
-  at: number[];
 }
 
 /** Colours of what has no hue of its own. */
@@ -35,7 +40,7 @@ const TONES = { system: "system", free: "idle", chosen: "chosen", other: "other"
 const BEHIND = 0.22;
 
 /** The place of an entry's colour among all hues. */
-function hue(entry: Entry, { isProcess, hash }: Pick<Look, "isProcess" | "hash">): number {
+function hue(entry: Entry, { isProcess, hash }: Colouring): number {
   return isProcess ? hueOf(hash, entry.key ?? 0) : (entry.key ?? 0) % HUES;
 }
 
@@ -61,7 +66,7 @@ export function paint(
   if (over !== null) layer(to, bands(over), sight(over, 1));
 }
 
-export function swatchOf(entry: Entry, look: Pick<Look, "isProcess" | "hash">): string {
+export function swatchOf(entry: Entry, look: Colouring): string {
   if (entry.look === "hue") return hueToken(hue(entry, look));
   return `var(--${TOKENS[TONES[entry.look]]})`;
 }
