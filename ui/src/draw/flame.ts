@@ -1,7 +1,7 @@
 // Draws the frames of a flame graph that are in sight, as rectangles with as much of their names as fits.
 
 import type { Layout } from "../lib/flame-layout";
-import { headOf } from "../lib/frame-name";
+import { headOf, methodOf } from "../lib/frame-name";
 import { firstPlace } from "../lib/halving";
 import type { FlameAnswer } from "../wire";
 import type { Colours, FlameColours } from "./colours";
@@ -120,7 +120,7 @@ export function writeName(to: CanvasRenderingContext2D, name: string, left: numb
 /** As much of a name as is no wider than the room: first without its module, then without what it is a part of. */
 export function fitting(name: string, room: number, widthOf: (text: string) => number): string {
   if (widthOf(name) <= room) return name;
-  const method = name.slice(name.indexOf("!") + 1);
+  const method = methodOf(name);
   if (method !== name && widthOf(method) <= room) return method;
   const own = method.slice(headOf(method));
   if (own !== method && widthOf(`…${own}`) <= room) return `…${own}`;

@@ -2,14 +2,10 @@
 
 import type { FlameAnswer, FlameNode } from "../wire";
 import { nameOf } from "./flame-layout";
+import { moduleOf } from "./frame-name";
 
 /** Kinds of nodes from this one on are frames. */
 export const METHOD = 3;
-
-/** The module of a frame, by its name; nothing where that is not known. */
-export function moduleOf(name: string): string | null {
-  return /^([^!]+?)(?:!|\+0x)/.exec(name)?.[1] ?? null;
-}
 
 /** All frames of a module, as an entry of what is merged. */
 export const everyOf = (module: string) => `${module}!*`;

@@ -46,7 +46,6 @@ function Entry({ view, opening }: { view: View; opening: Opening }) {
         title={lacks === null ? view.sentence : `${view.sentence}\n${lacks}`}
         onKeyDown={alongViews}
         onClick={() => {
-          isViewOpen.value = true;
           isCatalogueOver.value = false;
           store.setView(view.id);
         }}

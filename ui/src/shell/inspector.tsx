@@ -25,9 +25,9 @@ export function Inspector() {
   const { focus, trace } = store.view.value;
   useEffect(() => void moment.askMoment(focus), [trace, focus?.kind, focus?.key, focus?.at_ns]);
   const at = moment.slice.value;
-  const failure = moment.sliceFailure.value;
+  const { failure, isBusy } = moment.answered.value;
   return (
-    <div class="inspector" aria-busy={moment.isSliceBusy.value}>
+    <div class="inspector" aria-busy={isBusy}>
       <IconButton
         icon="close"
         label="Drop the moment"
@@ -40,7 +40,7 @@ export function Inspector() {
           <p class="muted inspector-note">
             {failure !== null
               ? shown(`${failure.message} ${failure.hint ?? ""}`)
-              : moment.isSliceBusy.value || focus.kind === "process"
+              : isBusy || focus.kind === "process"
                 ? ""
                 : "The trace has no data about this moment."}
           </p>
@@ -113,6 +113,7 @@ const ACTS: [string, string, (at: Slice) => unknown][] = [
 function SliceFacts({ at }: { at: Slice }) {
   const thread = shown(at.thread);
   const process = shown(at.process);
+  const source = moment.answered.value.data?.source;
   return (
     <>
       <h2
@@ -149,7 +150,7 @@ function SliceFacts({ at }: { at: Slice }) {
       {at.readying_thread_key !== null && (
         <Stack title={`Stack of ${readyingName(at)} then`} frames={at.readying_stack} />
       )}
-      {moment.sliceSource.value !== null && <SourceLine source={moment.sliceSource.value} />}
+      {source !== undefined && <SourceLine source={source} />}
     </>
   );
 }

@@ -2,7 +2,7 @@
 
 import { isSingle, keyName, Presses } from "../lib/keys";
 import { type Command, commandOf, withViews } from "../state/commands";
-import { isKeySheetOpen } from "../state/page";
+import { dialog } from "../state/page";
 import { singleKeys } from "../state/prefs";
 import { trace } from "../state/store";
 import { VIEWS } from "../views";
@@ -46,7 +46,7 @@ export function listenToKeys(): void {
     // An open dialog has the keyboard; it closes by itself. The document knows first that it is closed: the signal
     // follows with the event of the dialog, which may come after the next key.
     const isCovered = document.querySelector("dialog:modal") !== null;
-    if (isCovered && !(isKeySheetOpen.value && event.key === "?")) return;
+    if (isCovered && !(dialog.value === "keys" && event.key === "?")) return;
     const commands = withViews(VIEWS);
     const at = { isText: isText(target), hasOwnMoves: target.closest(OWN_MOVES) !== null };
     const isPrefix = (name: string) =>

@@ -17,13 +17,12 @@ import {
   type ReportTable,
   reportHtml,
 } from "../lib/report";
-import { setterTo } from "../lib/signals";
 import { toggled } from "../lib/toggled";
 import { bookmarks } from "../state/bookmarks";
 import { commandFor } from "../state/commands";
 import { findingsOf } from "../state/findings";
 import { nameOf } from "../state/names";
-import { announced, isReportOpen } from "../state/page";
+import { announced, closeDialog } from "../state/page";
 import { chipText, fieldTitle } from "../state/selection";
 import * as store from "../state/store";
 import { viewOf } from "../views";
@@ -162,7 +161,7 @@ function partsOf(trace: TraceInfo): { part: Part; title: string; isThere: boolea
 export function ReportDialog({ trace }: { trace: TraceInfo }) {
   const [without, setWithout] = useState<ReadonlySet<Part>>(new Set());
   return (
-    <Dialog class="key-sheet report" label="Save report" of={isReportOpen}>
+    <Dialog name="report" class="key-sheet report" label="Save report">
       {() => (
         <ReportForm trace={trace} without={without} onToggle={(part) => setWithout(toggled(without, part))} />
       )}
@@ -179,14 +178,13 @@ interface FormProps {
 
 function ReportForm({ trace, without, onToggle }: FormProps) {
   const parts = partsOf(trace);
-  const close = setterTo(isReportOpen, false);
   const save = (event: Event) => {
     event.preventDefault();
     const chosen = parts.filter(({ part, isThere }) => isThere && !without.has(part));
     const report = made(trace, (part) => chosen.some((one) => one.part === part));
     saveText(fileName(trace.name), reportHtml(report), "text/html");
     announced.value = "The report is saved.";
-    close();
+    closeDialog();
   };
   return (
     <form onSubmit={save}>
@@ -208,7 +206,7 @@ function ReportForm({ trace, without, onToggle }: FormProps) {
         <button type="submit" class="main">
           Save
         </button>
-        <Button text="Cancel" onClick={close} />
+        <Button text="Cancel" onClick={closeDialog} />
       </footer>
     </form>
   );

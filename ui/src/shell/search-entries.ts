@@ -9,7 +9,6 @@ import { hasWords, searchWords, wholeWords } from "../lib/search-words";
 import { type Command, withViews } from "../state/commands";
 import { learn } from "../state/names";
 import { hover, searchAsked } from "../state/page";
-import { isViewOpen } from "../state/prefs";
 import * as store from "../state/store";
 import { VIEWS } from "../views";
 import type { Hit } from "../wire";
@@ -60,10 +59,8 @@ function commandEntry(command: Command): Entry {
 
 /** A moment that was looked for comes into view with a part of the trace around it, and is marked. */
 export function showMoment(at_ns: number): void {
-  const whole = store.trace.value?.opening?.range ?? store.view.value.window;
   // Where all is in view, going there has to show that something was found.
-  const length = Math.min(span(store.view.value.window), span(whole) / ZOOM);
-  store.setWindow({ from_ns: at_ns - length / 2, to_ns: at_ns + length / 2 }, "");
+  store.centre(at_ns, Math.min(span(store.view.value.window), span(store.bounds()) / ZOOM));
   hover.value = at_ns;
 }
 
@@ -149,14 +146,6 @@ export function searchLimit(typed: string): number {
   return searchWords(typed).words.length > 1 ? 50 : MOST_OF_KIND;
 }
 
-/** Opens a view with what it remembers. */
-function going(view: string, setting: object): () => void {
-  return () => {
-    isViewOpen.value = true;
-    store.openView(view, setting);
-  };
-}
-
 /** Names with `-` or `_` are found by their words. */
 const spoken = (name: string) => name.replaceAll(/[-_]/g, " ");
 
@@ -179,10 +168,16 @@ function schemaEntries(text: string): Entry[] {
   const tables = schema.tables.filter((one) => hasRows(opening, one.name));
   return [
     ...bestNamed(questions, text).map(({ name, sentence }) =>
-      entry("Questions", `question-${name}`, spoken(name), going("ask", { question: name }), sentence),
+      entry(
+        "Questions",
+        `question-${name}`,
+        spoken(name),
+        () => store.openView("ask", { question: name }),
+        sentence,
+      ),
     ),
     ...bestNamed(tables, text).map(({ name, sentence }) =>
-      entry("Tables", `table-${name}`, name, going("table", { table: name }), sentence),
+      entry("Tables", `table-${name}`, name, () => store.openView("table", { table: name }), sentence),
     ),
   ];
 }

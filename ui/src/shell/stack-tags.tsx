@@ -3,14 +3,14 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api } from "../api";
 import { Button } from "../components/button";
+import { DialogHead } from "../components/dialog";
 import { Failed } from "../components/failed";
 import { chooseFile, saveText } from "../lib/files";
 import { counted } from "../lib/format";
 import { shown } from "../lib/safe";
-import { setterTo } from "../lib/signals";
 import { decodedFile, entryOf, OWN_FILE, rulesOf, type TagRule, tagFile, tagPath } from "../lib/stack-tags";
 import { useActing } from "../state/acting";
-import { announced, isTagsOpen, tagsAge, toTag } from "../state/page";
+import { announced, closeDialog, tagsAge, toTag } from "../state/page";
 import type { TagsAnswer } from "../wire";
 
 const ENDINGS = ".stacktags,.xml";
@@ -34,21 +34,17 @@ const describe = ({ module, method }: Pick<TagRule, "module" | "method">) =>
 export function StackTags() {
   const [known, setKnown] = useState<TagsAnswer | null>(null);
   const [note, setNote] = useState("");
-  const [isBusy, setIsBusy] = useState(false);
-  const { failure, act } = useActing();
+  const { failure, isBusy, act } = useActing();
   useEffect(() => void act(api.tags().then(setKnown)), []);
-  const change = async (asked: Promise<TagsAnswer>, said: string) => {
+  const change = (asked: Promise<TagsAnswer>, said: string) => {
     setNote("");
-    setIsBusy(true);
-    const isDone = await act(
+    return act(
       asked.then((next) => {
         setKnown(next);
         tagsAge.value += 1;
         announced.value = said;
       }),
     );
-    setIsBusy(false);
-    return isDone;
   };
   if (known === null) return failure === null ? null : <Failed failure={failure} />;
   const own = readRules(known.own);
@@ -87,10 +83,7 @@ export function StackTags() {
   };
   return (
     <>
-      <header>
-        <h2>Stack tags</h2>
-        <Button text="Close" onClick={setterTo(isTagsOpen, false)} />
-      </header>
+      <DialogHead title="Stack tags" />
       <p>
         Tags come {known.own !== "" && "from your own rules below, then "}
         from <b>{known.file === null ? "the built-in rules" : shown(known.file)}</b>.{" "}
@@ -113,7 +106,7 @@ export function StackTags() {
         onAdd={async (rule) => {
           const isDone = await write([...rules, rule], `Tagged as ${rule.tag}.`);
           // A frame was tagged: the view shows it.
-          if (isDone && toTag.value !== "") isTagsOpen.value = false;
+          if (isDone && toTag.value !== "") closeDialog();
           return isDone;
         }}
       />

@@ -1,7 +1,7 @@
 // Moments and parts of a trace that the reader marked, with a note. The link carries them, and this browser keeps them.
 
 import { effect, signal } from "@preact/signals";
-import { span } from "../lib/scale";
+import { middle } from "../lib/scale";
 import type { Range } from "../wire";
 import { hover } from "./page";
 import * as store from "./store";
@@ -41,7 +41,7 @@ function write(all: Bookmark[]): void {
 /** Asks for a note: on the range, else on the chosen moment, else on the moment under the pointer. */
 export function askForNote(): void {
   const { range, focus, window } = store.view.value;
-  const at = focus?.at_ns ?? hover.value ?? Math.round((window.from_ns + window.to_ns) / 2);
+  const at = focus?.at_ns ?? hover.value ?? middle(window);
   noted.value = range ?? { from_ns: Math.round(at), to_ns: Math.round(at) };
 }
 
@@ -57,21 +57,15 @@ export const isMoment = ({ from_ns, to_ns }: Range) => from_ns === to_ns;
 
 /** Shows a bookmark: selects its part, or puts its moment in the middle. */
 export function goToBookmark({ range }: Bookmark): void {
-  if (!isMoment(range)) {
-    store.goToRange(range);
-    return;
-  }
-  const half = span(store.view.value.window) / 2;
-  store.setWindow({ from_ns: range.from_ns - half, to_ns: range.from_ns + half }, "");
+  if (isMoment(range)) store.centre(range.from_ns);
+  else store.goToRange(range);
 }
 
 /** Goes to the next bookmark after the middle of the window, or to the first one. */
 export function nextBookmark(): void {
-  const { from_ns, to_ns } = store.view.value.window;
-  const middle = (from_ns + to_ns) / 2;
-  const middleOf = ({ range }: Bookmark) => (range.from_ns + range.to_ns) / 2;
+  const at = middle(store.view.value.window);
   const all = bookmarks();
-  const next = all.find((one) => middleOf(one) > middle + 1) ?? all[0];
+  const next = all.find(({ range }) => middle(range) > at + 1) ?? all[0];
   if (next !== undefined) goToBookmark(next);
 }
 
