@@ -75,9 +75,9 @@ export function isSeenIn(range: Range, window: Range): boolean {
   return isInside && span(range) >= span(window) / 50;
 }
 
-/** The window that shows a range with some space around it. */
-export function around(range: Range, bounds: Range, margin = 0.05): Range {
-  const more = span(range) * margin;
+/** The window that shows a range with a quarter of its length on each side. */
+export function around(range: Range, bounds: Range): Range {
+  const more = span(range) / 4;
   return within({ from_ns: range.from_ns - more, to_ns: range.to_ns + more }, bounds);
 }
 

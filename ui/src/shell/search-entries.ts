@@ -5,7 +5,7 @@ import { best, typedClock, typedElapsed, typedTime } from "../lib/match";
 import { hasRows } from "../lib/opening";
 import { shown } from "../lib/safe";
 import { span } from "../lib/scale";
-import { hasWords, searchWords, wholeWords } from "../lib/search-words";
+import { hasWords, KINDS, searchWords, wholeWords } from "../lib/search-words";
 import { type Command, withViews } from "../state/commands";
 import { learn } from "../state/names";
 import { hover, searchAsked } from "../state/page";
@@ -29,22 +29,6 @@ export interface Entry {
 const MOST_OF_KIND = 8;
 /** Share of the trace that a moment is shown in, as its divisor. */
 const ZOOM = 20;
-
-const KIND_TITLES: Record<string, string> = {
-  process: "Processes",
-  thread: "Threads",
-  module: "Modules",
-  method: "Methods",
-  file: "Files",
-  tag: "Stack tags",
-  mark: "Marks",
-  event: "Events",
-  service: "Services",
-  dns: "DNS names",
-  remote: "Remote addresses",
-  registry: "Registry keys",
-  exception: "Exceptions",
-};
 
 function commandEntry(command: Command): Entry {
   return {
@@ -92,7 +76,7 @@ export function hitEntries(hits: readonly Hit[], typed = ""): Entry[] {
       .slice(0, MOST_OF_KIND),
   );
   return ordered.map((hit, at) => {
-    const group = KIND_TITLES[hit.kind] ?? hit.kind;
+    const group = KINDS[hit.kind]?.title ?? hit.kind;
     const details = [shown(hit.detail), hit.chip === null && hit.at_ns !== null ? moment(hit.at_ns) : ""];
     const take = (exclude: boolean) => takeHit(hit, exclude);
     return entry(group, `hit-${at}`, shown(hit.label), take, details.filter(Boolean).join(" · "));
@@ -182,15 +166,9 @@ function schemaEntries(text: string): Entry[] {
   ];
 }
 
-const FIELDS: [string, string][] = [
-  ["process", "as in process bash, or its id"],
-  ["thread", "its id, or its name"],
-  ["core", "a processor by its number"],
-  ["tag", "as in tag defender"],
-  ["file", "a part of its path"],
-  ["module", "as in module ntfs"],
-  ["method", "a part of its name"],
-];
+const FIELDS = Object.entries(KINDS).flatMap(([field, { typed }]) =>
+  typed === undefined ? [] : [{ field, typed }],
+);
 
 /** Fields that a filter can be of, or the values of a field that need no search. */
 function filterEntries(typed: string): Entry[] {
@@ -203,9 +181,9 @@ function filterEntries(typed: string): Entry[] {
     return found.map((core) => entry("Processors", `core-${core}`, `CPU ${core}`, take(core)));
   }
   if (kind !== null) return [];
-  return best(FIELDS, typed.slice(1), ([field]) => field, FIELDS.length).map(([field, detail]) => {
+  return best(FIELDS, typed.slice(1), ({ field }) => field, FIELDS.length).map(({ field, typed }) => {
     const title = field === "tag" ? "stack tag" : field;
-    return entry("Filter by", `field-${field}`, title, () => searchAsked(`+${field} `), detail);
+    return entry("Filter by", `field-${field}`, title, () => searchAsked(`+${field} `), typed);
   });
 }
 

@@ -125,7 +125,7 @@ export function setRange(range: Range | null, kind = "range"): void {
 
 /** Selects a range and shows it with some space around it. */
 export function goToRange(range: Range, change: Partial<ViewState> = {}): void {
-  update({ ...change, range, window: around(range, bounds(), 0.25) });
+  update({ ...change, range, window: around(range, bounds()) });
 }
 
 export function addChip(chip: PageChip): void {
@@ -214,7 +214,7 @@ export function showPart(one: TraceInfo, change: Partial<ViewState>): void {
   const isShown = hash === state.value.trace;
   const start = isShown ? {} : { ...emptyState(), trace: hash, ...defaults(one.opening) };
   const part = change.range ?? null;
-  const window = part === null ? range : around(part, range, 0.25);
+  const window = part === null ? range : around(part, range);
   update({ ...start, focus: null, window, ...change });
 }
 

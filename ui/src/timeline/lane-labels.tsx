@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { duration } from "../lib/format";
 import { shown } from "../lib/safe";
 import { laneChip } from "../state/focus";
+import { walk } from "../state/regions";
 import { addChip, view } from "../state/store";
 import type { Lane } from "../wire";
 import type { LanesOf } from "./lane-graph";
@@ -46,19 +47,12 @@ export function LaneLabels({ of, lanes, pinned, first, last, onScroll, onChoose 
     if (list !== null) onScroll(list.scrollTop);
   }, [lanes.length]);
   const { focus } = view.value;
-  const onKeyDown = (event: KeyboardEvent) => {
-    const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-    if (by === 0) return;
-    event.preventDefault();
-    const at = Number((event.target as HTMLElement).dataset["place"]);
-    ref.current?.querySelector<HTMLElement>(`[data-place="${at + by}"]`)?.focus();
-  };
   return (
     <div
       class="lanes"
       ref={ref}
       onScroll={(event) => onScroll(event.currentTarget.scrollTop)}
-      onKeyDown={onKeyDown}
+      onKeyDown={(event) => walk(event, event.currentTarget.querySelectorAll<HTMLElement>(".lane"))}
     >
       <div class="lanes-space" style={{ height: `${lanes.length * of.row}px` }}>
         {lanes.slice(first, last).map((lane, at) => {
@@ -70,7 +64,6 @@ export function LaneLabels({ of, lanes, pinned, first, last, onScroll, onChoose 
               type="button"
               class={`lane${isChosen ? " is-chosen" : ""}${pinned.includes(lane) ? " is-pinned" : ""}`}
               style={{ transform: `translateY(${(first + at) * of.row}px)`, height: `${of.row}px` }}
-              data-place={first + at}
               data-chip={`${chip.field}:${lane.key}`}
               aria-pressed={isChosen}
               title={
