@@ -4,7 +4,8 @@ import type { Layout } from "../lib/flame-layout";
 import { headOf, methodOf } from "../lib/frame-name";
 import { firstPlace } from "../lib/halving";
 import type { FlameAnswer } from "../wire";
-import type { Colours, FlameColours } from "./colours";
+import type { FlameColours } from "./colours";
+import type { Pen } from "./pen";
 
 /** Pixels of a level. */
 export const LEVEL = 18;
@@ -58,18 +59,9 @@ export function colourOf(kind: number, name: string, colours: FlameColours): str
 }
 
 /** Draws what is in sight: at most as many rectangles as there are pixels, level by level. */
-export function drawFlame(
-  to: CanvasRenderingContext2D,
-  answer: FlameAnswer,
-  found: Layout,
-  sight: FlameSight,
-  colours: Colours,
-  width: number,
-  height: number,
-): void {
+export function drawFlame(pen: Pen, answer: FlameAnswer, found: Layout, sight: FlameSight): void {
+  const { to, width, height, tones: colours } = pen;
   const scale = scaleOf(answer, found, sight.zoom, width);
-  to.font = colours.font;
-  to.textBaseline = "middle";
   const first = Math.max(0, Math.floor(sight.scroll / LEVEL));
   const last = Math.min(found.levels.length, Math.ceil((sight.scroll + height) / LEVEL));
   const wanted = sight.marked.toLowerCase();

@@ -30,13 +30,6 @@ export function meets(a: Range, b: Range): boolean {
   return a.to_ns >= b.from_ns && a.from_ns <= b.to_ns;
 }
 
-/** The pixels of a range in a picture, cut just beyond its edges; nothing where it is out of sight. */
-export function pixelsOf(range: Range, window: Range, width: number) {
-  const left = Math.max(-1, toPixel(range.from_ns, window, width));
-  const right = Math.min(width + 1, toPixel(range.to_ns, window, width));
-  return right < 0 || left > width ? null : { left, right };
-}
-
 /** The range with its ends in order. */
 export function ordered(a: number, b: number): Range {
   return { from_ns: Math.round(Math.min(a, b)), to_ns: Math.round(Math.max(a, b)) };

@@ -2,11 +2,10 @@
 
 import { useCallback } from "preact/hooks";
 import { Button } from "../components/button";
-import type { Draw } from "../draw/canvas";
-import { colours } from "../draw/colours";
+import { endsOf, type TimePen } from "../draw/pen";
 import { duration, exactMoment, moment, percent } from "../lib/format";
 import { shown } from "../lib/safe";
-import { pixelsOf, toPixel } from "../lib/scale";
+import { toPixel } from "../lib/scale";
 import { useFindings } from "../state/findings";
 import { goToSpot } from "../state/go-to-spot";
 import type { Tip } from "../state/page";
@@ -76,14 +75,11 @@ export function flagAt(flags: readonly Flag[], ns: number, window: Range, width:
 /** Pixels between a flag and the name beside it. */
 const BESIDE = 4;
 
-function draw(flags: readonly Flag[], to: CanvasRenderingContext2D, width: number, height: number): void {
-  const { window } = store.view.value;
-  const tones = colours();
-  to.font = tones.font;
-  to.textBaseline = "middle";
+function draw(flags: readonly Flag[], pen: TimePen): void {
+  const { to, window, width, height, tones } = pen;
   to.fillStyle = tones.flame.marked;
   for (const { finding } of flags) {
-    const ends = finding.range && pixelsOf(finding.range, window, width);
+    const ends = finding.range && endsOf(finding.range, pen);
     if (ends !== null) to.fillRect(ends.left, height - 4, Math.max(1, ends.right - ends.left), 2);
   }
   const middle = FLAG.top + FLAG.high / 2 + 1;
@@ -118,7 +114,7 @@ function tipOf({ finding, at_ns }: Flag): Tip {
 export function FlagsGraph({ trace, opening }: ViewProps) {
   const answered = useFindings(trace);
   const flags = flagsOf(answered.data?.findings ?? []);
-  const picture = useCallback<Draw>((...canvas) => draw(flags, ...canvas), [answered.data]);
+  const picture = useCallback((pen: TimePen) => draw(flags, pen), [answered.data]);
   const under = (ns: number) => flagAt(flags, ns, store.view.value.window, plotWidth.value);
   const go = (finding: Finding) => goToSpot(finding, opening);
   // A row that says that there is nothing takes room from the graphs.

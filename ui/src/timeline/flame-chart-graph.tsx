@@ -2,9 +2,8 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api } from "../api";
-import type { Draw } from "../draw/canvas";
-import { colours } from "../draw/colours";
 import { drawChart, ROW } from "../draw/flame-chart";
+import type { TimePen } from "../draw/pen";
 import { boxAt, boxesOf, type ChartBox, mostNames, sameLevels } from "../lib/flame-chart";
 import { count, counted, exactMoment } from "../lib/format";
 import { methodOf } from "../lib/frame-name";
@@ -64,13 +63,7 @@ export function FlameChartGraph({ trace }: ViewProps) {
     // Frames that all stacks begin with say little.
     if (isThere && list.current !== null) list.current.scrollTop = Math.max(0, sameLevels(levels) - 1) * ROW;
   }, [key, isThere]);
-  const draw = useCallback<Draw>(
-    (to, width, high) => {
-      const sight = { window: store.view.value.window, width, height: high, top: TOP, scroll };
-      drawChart(to, levels, sight, colours());
-    },
-    [levels, scroll],
-  );
+  const draw = useCallback((pen: TimePen) => drawChart(pen, levels, TOP, scroll), [levels, scroll]);
   const find = (ns: number, y: number) => {
     const row = y < TOP ? undefined : levels[Math.floor((y - TOP + scroll) / ROW)];
     return row === undefined ? null : boxAt(row, ns, pixelsInTime(NEAR, window));

@@ -1,11 +1,12 @@
 // What all graphs have: a title with its menu, a place for names, and the picture or its table.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useCallback, useEffect, useRef } from "preact/hooks";
 import { Icon } from "../components/icon";
 import { Menu, type MenuEntry } from "../components/menu";
 import { Splitter } from "../components/splitter";
 import { Canvas, type Draw } from "../draw/canvas";
+import type { TimePen } from "../draw/pen";
 import { membersOf } from "../lib/members";
 import { shown } from "../lib/safe";
 import type { Answered } from "../state/answer";
@@ -14,6 +15,7 @@ import * as store from "../state/store";
 import type { Source } from "../wire";
 import { type Plot, usePlot } from "./gestures";
 import { MOST_HEIGHT } from "./plot-width";
+import { PAGE_AXIS, type TimeAxis } from "./time-axis";
 import { type Twin, TwinTable } from "./twin";
 
 export interface FrameProps<R> {
@@ -30,8 +32,9 @@ export interface FrameProps<R> {
   menu?: MenuEntry[];
   /** Legend or names of lanes. */
   gutter?: ComponentChildren;
-  /** The picture. */
-  draw: Draw;
+  /** The picture, and the axis that it is over. */
+  draw: (pen: TimePen) => void;
+  time?: TimeAxis;
   /** What the picture shows, in a sentence. */
   label: string;
   /** What the pointer does in it. */
@@ -111,12 +114,13 @@ function keepHeight(id: string, height: number): void {
 }
 
 export function GraphFrame<R>(props: FrameProps<R>) {
-  const { id, title, height, least, axis = "", empty = "", notice = "", follows } = props;
+  const { id, title, height, least, axis = "", empty = "", notice = "", follows, time = PAGE_AXIS } = props;
   const ref = useRef<HTMLDivElement>(null);
   usePlot(ref, props.plot);
   useEffect(() => {
     if (follows !== undefined) ref.current?.scrollIntoView({ block: "nearest" });
   }, [follows]);
+  const draw = useCallback<Draw>((pen) => props.draw({ ...pen, window: time.window() }), [props.draw, time]);
   const asTable = isTwin(id);
   return (
     <section class="graph" data-graph={id} aria-label={title} aria-busy={props.answered.isBusy}>
@@ -137,7 +141,7 @@ export function GraphFrame<R>(props: FrameProps<R>) {
             <TwinTable title={title} of={props.twin()} />
           ) : (
             <>
-              <Canvas draw={props.draw} label={props.label} />
+              <Canvas draw={draw} label={props.label} />
               {axis !== "" && (
                 <div class="axis" aria-hidden="true">
                   <span>{axis}</span>

@@ -2,10 +2,10 @@
 
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../api";
-import { type ArrowSight, drawArrows } from "../draw/arrows";
-import type { Draw } from "../draw/canvas";
-import { colours, hueOf } from "../draw/colours";
-import { drawCores, drawStates } from "../draw/lanes";
+import { drawArrows } from "../draw/arrows";
+import { hueOf } from "../draw/colours";
+import { drawCores, drawStates, type LaneSight } from "../draw/lanes";
+import type { TimePen } from "../draw/pen";
 import type { Timeline } from "../lib/arrow";
 import { laneBuckets } from "../lib/buckets";
 import { count, percent } from "../lib/format";
@@ -130,13 +130,12 @@ export function LaneGraph({ of: lanesOf, trace, opening }: ViewProps & { of: Lan
   const shown = useMemo(() => layerOf(base.data, lanes), [base.data, lanes]);
   const marks = useMemo(() => layerOf(over.data, lanes), [over.data, lanes]);
   const isHighlight = highlighted(store.view.value) !== null;
-  const draw = useCallback<Draw>(
-    (to, width, high) => {
-      const { window } = store.view.value;
+  const draw = useCallback(
+    (pen: TimePen) => {
       const paint = (layer: Layer | null, alpha: number) => {
         if (layer === null) return;
-        const sight = { window, width, row: of.row, top: TOP + layer.first * of.row - scroll, alpha };
-        paintLayer(to, of, layer, sight, high, opening.hash);
+        const top = TOP + layer.first * of.row - scroll;
+        paintLayer(pen, of, layer.data, { row: of.row, top, alpha }, opening.hash);
       };
       paint(shown, isHighlight ? 0.22 : 1);
       paint(marks, 1);
@@ -146,8 +145,8 @@ export function LaneGraph({ of: lanesOf, trace, opening }: ViewProps & { of: Lan
         const place = lanes.findIndex((lane) => lane.key === key);
         return place < 0 ? null : TOP + place * of.row - scroll;
       };
-      markFocus(to, of, topOf, width);
-      if (of.kind === "thread") paintWakes(to, of, topOf, { window, width, height: high });
+      markFocus(pen, of, topOf);
+      if (of.kind === "thread") paintWakes(pen, of, topOf);
     },
     [shown, marks, above, pinned, isHighlight, scroll, lanes],
   );
@@ -230,46 +229,31 @@ function layerOf(answer: Asked | null, lanes: readonly Lane[]): Layer | null {
   return isSame ? { first, data: answer.data } : null;
 }
 
-function paintLayer(
-  to: CanvasRenderingContext2D,
-  of: LanesOf,
-  layer: Layer,
-  sight: Parameters<typeof drawStates>[3],
-  height: number,
-  hash: string,
-): void {
-  const tones = colours();
-  const lanes = Math.round(
-    (layer.data.columns["running"]?.length ?? 0) / Math.max(1, layer.data.header.buckets),
-  );
-  if (of.kind !== "core") drawStates(to, layer.data, lanes, sight, height, tones);
-  else {
-    const tone = (key: number) => tones.series[hueOf(hash, key)] ?? tones.other;
-    drawCores(to, layer.data, lanes, sight, height, tones, tone);
-  }
+function paintLayer(pen: TimePen, of: LanesOf, data: Timeline, at: Omit<LaneSight, "lanes">, hash: string) {
+  const places = data.columns["running"]?.length ?? 0;
+  const sight = { ...at, lanes: Math.round(places / Math.max(1, data.header.buckets)) };
+  if (of.kind !== "core") drawStates(pen, data, sight);
+  else drawCores(pen, data, sight, (key) => pen.tones.series[hueOf(hash, key)] ?? pen.tones.other);
 }
 
 type TopOf = (key: number) => number | null;
 
 /** A frame around the state that is shown in the inspector. */
-function markFocus(to: CanvasRenderingContext2D, of: LanesOf, topOf: TopOf, width: number) {
+function markFocus(pen: TimePen, of: LanesOf, topOf: TopOf) {
   const { focus } = store.view.value;
   const y = focus?.kind === of.kind ? topOf(focus.key) : null;
   if (focus === null || y === null) return;
   const range = slice.value?.range ?? { from_ns: focus.at_ns, to_ns: focus.at_ns };
-  strokePart(to, range, width, y, of.row);
+  strokePart(pen, range, y, of.row);
 }
 
-type WakeSight = Pick<ArrowSight, "window" | "width" | "height">;
-
 /** Arrows from who ended a wait to whose wait it was. */
-function paintWakes(to: CanvasRenderingContext2D, of: LanesOf, topOf: TopOf, sight: WakeSight): void {
-  const { ink, muted } = colours();
+function paintWakes(pen: TimePen, of: LanesOf, topOf: TopOf): void {
   const middle = (key: number) => {
     const top = topOf(key);
     return top === null ? null : top + of.row / 2;
   };
-  drawArrows(to, wakes(), { ...sight, middle, top: TOP - 6, ink, pale: muted });
+  drawArrows(pen, wakes(), { middle, top: TOP - 6 });
 }
 
 function summary(of: LanesOf, lanes: readonly Lane[], layer: Layer | null): string {

@@ -5,7 +5,7 @@ import { useCallback, useEffect, useRef } from "preact/hooks";
 import { api } from "../api";
 import { useDrag } from "../components/drag";
 import { Canvas, type Draw } from "../draw/canvas";
-import { colours, HUES, rankHues } from "../draw/colours";
+import { HUES, rankHues } from "../draw/colours";
 import { seriesBuckets } from "../lib/buckets";
 import { duration, range as rangeText } from "../lib/format";
 import { hasRows } from "../lib/opening";
@@ -26,15 +26,16 @@ const TOP = HUES;
 
 function picture(answer: SeriesAnswer | null, { hash, range: window }: Opening): Draw {
   const shape = answer && shapeOf(answer, "stacked", null);
-  return (to, width, height) => {
+  return (pen) => {
+    const { to, width, height, tones } = pen;
     if (shape !== null) {
-      const look = { window, hash, isProcess: true, style: "stacked", isHighlight: false } as const;
-      paint(to, shape, null, { ...look, most: axis(shape.peak, shape.unit).most, at: [] }, width, height);
+      const look = { hash, isProcess: true, style: "stacked", isHighlight: false } as const;
+      paint({ ...pen, window }, shape, null, { ...look, most: axis(shape.peak, shape.unit).most, at: [] });
     }
     const { range } = store.view.value;
     if (range === null) return;
     const left = toPixel(range.from_ns, window, width);
-    to.fillStyle = colours().focus;
+    to.fillStyle = tones.focus;
     to.fillRect(left, height - 3, Math.max(2, toPixel(range.to_ns, window, width) - left), 3);
   };
 }

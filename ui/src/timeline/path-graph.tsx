@@ -3,15 +3,14 @@
 import { useCallback } from "preact/hooks";
 import { Button } from "../components/button";
 import type { TableColumn } from "../components/table";
-import type { Draw } from "../draw/canvas";
-import { colours } from "../draw/colours";
+import { endsOf, type TimePen } from "../draw/pen";
 import { toneOf } from "../draw/state-tone";
 import { withSpaces } from "../lib/columns";
 import { duration, moment, percent } from "../lib/format";
 import { firstPlace } from "../lib/halving";
 import { membersOf } from "../lib/members";
 import { shown } from "../lib/safe";
-import { pixelsOf, span } from "../lib/scale";
+import { span } from "../lib/scale";
 import { useWholeOrPart } from "../state/answer";
 import { askPath, type CriticalPath, type Segment } from "../state/critical-path";
 import type { Tip } from "../state/page";
@@ -52,17 +51,10 @@ function segmentAt(segments: readonly Segment[], ns: number): Segment | null {
   return one === undefined || one.range.from_ns > ns ? null : one;
 }
 
-function paint(
-  to: CanvasRenderingContext2D,
-  segments: readonly Segment[],
-  window: Range,
-  width: number,
-): void {
-  const tones = colours();
-  to.font = tones.font;
-  to.textBaseline = "middle";
+function paint(pen: TimePen, segments: readonly Segment[]): void {
+  const { to, tones } = pen;
   for (const one of segments) {
-    const ends = pixelsOf(one.range, window, width);
+    const ends = endsOf(one.range, pen);
     if (ends === null) continue;
     const { left } = ends;
     const wide = ends.right - left;
@@ -76,7 +68,7 @@ function paint(
   }
   const { focus } = store.view.value;
   const at = focus?.kind === "thread" ? segmentAt(segments, focus.at_ns) : null;
-  if (at !== null && at.key === focus?.key) strokePart(to, at.range, width, TOP + levelOf(at) * ROW, ROW + 1);
+  if (at !== null && at.key === focus?.key) strokePart(pen, at.range, TOP + levelOf(at) * ROW, ROW + 1);
 }
 
 /** The beginning of a text, with a sign for the rest of it. */
@@ -100,7 +92,7 @@ export function PathGraph({ trace }: ViewProps) {
   const path: CriticalPath | null = answered.data;
   const segments = path?.segments ?? [];
   const levels = segments.reduce((most, one) => Math.max(most, levelOf(one) + 1), 1);
-  const draw = useCallback<Draw>((to, width) => paint(to, segments, store.view.value.window, width), [path]);
+  const draw = useCallback((pen: TimePen) => paint(pen, segments), [path]);
   const thread = segments.find((one) => one.depth === 0)?.thread ?? "";
   const about = withSpaces(shown(thread));
   const tops = (path?.sums ?? []).slice(0, 4);

@@ -1,11 +1,11 @@
 // How a graph of sums is painted, and how it is described in words.
 
-import { colours, HUES, hueOf, hueToken, TOKENS } from "../draw/colours";
-import { drawGrid, drawLines, drawStacked, type SeriesSight } from "../draw/series";
+import { HUES, hueOf, hueToken, TOKENS } from "../draw/colours";
+import type { TimePen } from "../draw/pen";
+import { drawGrid, drawLines, drawStacked } from "../draw/series";
 import { range as rangeText } from "../lib/format";
 import { shown } from "../lib/safe";
 import type { Tip } from "../state/page";
-import type { Range } from "../wire";
 import {
   type AxisEnds,
   bucketAt,
@@ -28,7 +28,6 @@ export interface Colouring {
 }
 
 export interface Look extends Colouring, AxisEnds {
-  window: Range;
   style: Style;
   isHighlight: boolean;
 }
@@ -44,26 +43,18 @@ function hue(entry: Entry, { isProcess, hash }: Colouring): number {
   return isProcess ? hueOf(hash, entry.key ?? 0) : (entry.key ?? 0) % HUES;
 }
 
-export function paint(
-  to: CanvasRenderingContext2D,
-  seen: Shape,
-  over: Shape | null,
-  look: Look,
-  width: number,
-  height: number,
-): void {
-  const tones = colours();
+export function paint(pen: TimePen, seen: Shape, over: Shape | null, look: Look): void {
+  const { tones } = pen;
   const tone = (entry: Entry) =>
     entry.look === "hue" ? (tones.series[hue(entry, look)] ?? tones.other) : tones[TONES[entry.look]];
-  const { window } = look;
-  const sight = ({ range, buckets }: Shape, alpha: number): SeriesSight => {
-    return { range, buckets, window, width, height, most: look.most, alpha };
-  };
-  const bands = (shape: Shape) => shape.entries.map((one) => ({ colour: tone(one), values: one.values }));
   const layer = look.style === "lines" ? drawLines : drawStacked;
-  drawGrid(to, look.at, { width, height, most: look.most }, tones.faint);
-  layer(to, bands(seen), sight(seen, look.isHighlight ? BEHIND : 1));
-  if (over !== null) layer(to, bands(over), sight(over, 1));
+  const draw = ({ range, buckets, entries }: Shape, alpha: number) => {
+    const bands = entries.map((one) => ({ colour: tone(one), values: one.values }));
+    layer({ ...pen, range, buckets, most: look.most, alpha }, bands);
+  };
+  drawGrid(pen, look.at, look.most);
+  draw(seen, look.isHighlight ? BEHIND : 1);
+  if (over !== null) draw(over, 1);
 }
 
 export function swatchOf(entry: Entry, look: Colouring): string {

@@ -4,11 +4,11 @@ import { useCallback, useMemo } from "preact/hooks";
 import { api } from "../api";
 import { Button } from "../components/button";
 import type { TableColumn } from "../components/table";
-import type { Draw } from "../draw/canvas";
-import { colours, hueOf, hueToken } from "../draw/colours";
+import { hueOf, hueToken } from "../draw/colours";
+import { endsOf, type TimePen } from "../draw/pen";
 import { count, counted, duration, moment } from "../lib/format";
 import { shown } from "../lib/safe";
-import { pixelsOf, span } from "../lib/scale";
+import { span } from "../lib/scale";
 import {
   SPAN_LENGTH,
   type Span,
@@ -53,9 +53,8 @@ function requestOf(of: SpansOf, trace: number, range: Range | null): RowsRequest
   };
 }
 
-function paint(to: CanvasRenderingContext2D, lanes: readonly SpanLane[], hash: string, width: number): void {
-  const { window } = store.view.value;
-  const tones = colours();
+function paint(pen: TimePen, lanes: readonly SpanLane[], hash: string): void {
+  const { to, width, tones } = pen;
   lanes.forEach((lane, at) => {
     const y = TOP + at * ROW;
     to.fillStyle = tones.faint;
@@ -63,7 +62,7 @@ function paint(to: CanvasRenderingContext2D, lanes: readonly SpanLane[], hash: s
     const { process } = lane;
     to.fillStyle = (process === null ? null : tones.series[hueOf(hash, process)]) ?? tones.other;
     for (const { range } of lane.spans) {
-      const ends = pixelsOf(range, window, width);
+      const ends = endsOf(range, pen);
       if (ends !== null) to.fillRect(ends.left, y, Math.max(1, ends.right - ends.left), ROW - 4);
     }
   });
@@ -86,7 +85,7 @@ export function SpansGraph({ of, trace, opening }: ViewProps & { of: SpansOf }) 
     () => spanLanes(data === null ? [] : spansOf(data, of, opening.range.from_ns), MOST_LANES),
     [data],
   );
-  const draw = useCallback<Draw>((to, width) => paint(to, lanes, opening.hash, width), [lanes]);
+  const draw = useCallback((pen: TimePen) => paint(pen, lanes, opening.hash), [lanes]);
   const at = (ns: number, y: number) =>
     spanAt(lanes[Math.floor((y - TOP) / ROW)], ns, pixelsInTime(NEAR, store.view.value.window));
   const totals = lanes.map((lane) => `${shown(lane.label)} ${duration(lane.total_ns)}`).join(", ");

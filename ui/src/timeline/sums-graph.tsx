@@ -1,18 +1,16 @@
 // The picture of sums over time with its legend: bands or lines, and what is highlighted above them.
 
 import { useCallback } from "preact/hooks";
-import type { Draw } from "../draw/canvas";
-import type { Range } from "../wire";
+import type { TimePen } from "../draw/pen";
 import { type FrameProps, GraphFrame } from "./graph-frame";
 import { Legend, type LegendProps } from "./legend";
 import { type AxisEnds, axisText, type Shape } from "./model";
 import { type Colouring, type Look, paint, summary, swatchOf, tipAt } from "./series-paint";
-import { PAGE_AXIS, type TimeAxis } from "./time-axis";
 import { seriesTwin } from "./twin";
 
 type OfFrame = Pick<
   FrameProps<unknown>,
-  "id" | "title" | "height" | "least" | "menu" | "answered" | "source" | "empty"
+  "id" | "title" | "height" | "least" | "menu" | "answered" | "source" | "empty" | "time"
 >;
 
 interface Props extends OfFrame, Pick<LegendProps, "hidden" | "onHide" | "chipOf"> {
@@ -23,29 +21,18 @@ interface Props extends OfFrame, Pick<LegendProps, "hidden" | "onHide" | "chipOf
   over?: Shape | null;
   ends: AxisEnds;
   look: Colouring & Pick<Look, "style" | "isHighlight">;
-  axis?: TimeAxis;
   /** Draws over the picture. */
-  finish?: (to: CanvasRenderingContext2D, window: Range, width: number, height: number) => void;
+  finish?: (pen: TimePen) => void;
 }
 
-export function SumsGraph({
-  look,
-  whole,
-  seen,
-  over = null,
-  ends,
-  finish,
-  axis = PAGE_AXIS,
-  ...props
-}: Props) {
+export function SumsGraph({ look, whole, seen, over = null, ends, finish, ...props }: Props) {
   const { title } = props;
-  const draw = useCallback<Draw>(
-    (to, width, height) => {
-      const window = axis.window();
-      if (seen !== null) paint(to, seen, over, { window, ...look, ...ends }, width, height);
-      finish?.(to, window, width, height);
+  const draw = useCallback(
+    (pen: TimePen) => {
+      if (seen !== null) paint(pen, seen, over, { ...look, ...ends });
+      finish?.(pen);
     },
-    [axis, finish, seen, over, ends.most, ...Object.values(look)],
+    [finish, seen, over, ends.most, ...Object.values(look)],
   );
   const unit = whole?.unit ?? "1/s";
   return (

@@ -5,8 +5,9 @@ import { api } from "../../api";
 import { Button } from "../../components/button";
 import { Choice } from "../../components/choice";
 import { Canvas, type Draw } from "../../draw/canvas";
-import { colours, HUES } from "../../draw/colours";
+import { HUES } from "../../draw/colours";
 import { drawCores } from "../../draw/lanes";
+import type { TimePen } from "../../draw/pen";
 import { drawRange, drawTicks } from "../../draw/ruler";
 import type { Timeline } from "../../lib/arrow";
 import { seriesBuckets } from "../../lib/buckets";
@@ -262,10 +263,10 @@ function CommonRuler({ axis }: { axis: TimeAxis }) {
   const ref = useRef<HTMLDivElement>(null);
   usePlot(ref, { tip: (ns) => ({ title: exactMoment(ns), rows: [["since", "time 0 of each side"]] }) });
   const draw = useCallback<Draw>(
-    (to, width, height) => {
-      const sight = { window: axis.window(), range: axis.range(), width, height, textOf: moment };
-      drawTicks(to, sight);
-      drawRange(to, sight);
+    (pen) => {
+      const ruler = { ...pen, window: axis.window(), range: axis.range(), textOf: moment };
+      drawTicks(ruler);
+      drawRange(ruler);
     },
     [axis],
   );
@@ -284,12 +285,10 @@ function CommonRuler({ axis }: { axis: TimeAxis }) {
   );
 }
 
-type Picture = [to: CanvasRenderingContext2D, window: Range, width: number, height: number];
-
-function paleOutside(part: Range, ...[to, window, width, height]: Picture) {
+function paleOutside({ to, window, width, height, tones }: TimePen, part: Range): void {
   const [left, right] = [toPixel(part.from_ns, window, width), toPixel(part.to_ns, window, width)];
   to.globalAlpha = 0.6;
-  to.fillStyle = colours().line;
+  to.fillStyle = tones.line;
   if (left > 0) to.fillRect(0, 0, left, height);
   if (right < width) to.fillRect(right, 0, width - right, height);
   to.globalAlpha = 1;
@@ -298,10 +297,7 @@ function paleOutside(part: Range, ...[to, window, width, height]: Picture) {
 /** Pales what of a side is not compared. */
 function usePale({ side, zero }: Placed) {
   const { from_ns, to_ns } = shifted(side.range, -zero);
-  return useCallback<(...picture: Picture) => void>(
-    (...picture) => paleOutside({ from_ns, to_ns }, ...picture),
-    [from_ns, to_ns],
-  );
+  return useCallback((pen: TimePen) => paleOutside(pen, { from_ns, to_ns }), [from_ns, to_ns]);
 }
 
 interface PairProps {
@@ -360,11 +356,12 @@ function sourceOf(source: SeriesAnswer["source"] | undefined, { side }: Placed) 
 }
 
 function SeriesOfSide(props: SeriesProps) {
-  const { kind, placed, shape, answer, peak, hidden, ...graph } = props;
+  const { kind, placed, shape, answer, peak, hidden, axis, ...graph } = props;
   const seen = useMemo(() => shape && without(shape, hidden, true), [shape, hidden]);
   return (
     <SumsGraph
       {...graph}
+      time={axis}
       id={`compare-${placed.name.toLowerCase()}-${kind}`}
       title={`${placed.name}: ${TITLES[kind]}`}
       height={HEIGHTS[kind]}
@@ -403,18 +400,17 @@ function CoresGraph({ placed, lanes, answer, answered, axis }: CoresProps) {
     () => new Map(answer?.cpu?.series.map(({ key, label }) => [key, withoutId(label)])),
     [answer],
   );
-  const draw = useCallback<Draw>(
-    (to, width, height) => {
-      const [window, tones] = [axis.window(), colours()];
+  const draw = useCallback(
+    (pen: TimePen) => {
+      const { series, other } = pen.tones;
       const toneOf = (key: number) => {
         const known = names.get(key);
-        return (known === undefined ? undefined : tones.series[placeOf(known) % HUES]) ?? tones.other;
+        return (known === undefined ? undefined : series[placeOf(known) % HUES]) ?? other;
       };
-      const sight = { window, width, row, top: HEAD, alpha: 1 };
-      if (data !== null) drawCores(to, data, lanes.length, sight, height, tones, toneOf);
-      pale(to, window, width, height);
+      if (data !== null) drawCores(pen, data, { lanes: lanes.length, row, top: HEAD, alpha: 1 }, toneOf);
+      pale(pen);
     },
-    [axis, data, names, lanes, row, pale],
+    [data, names, lanes, row, pale],
   );
   if (lanes.length === 0) return null;
   return (
@@ -424,6 +420,7 @@ function CoresGraph({ placed, lanes, answer, answered, axis }: CoresProps) {
       about={count(lanes.length)}
       height={HEAD + row * lanes.length + 4}
       draw={draw}
+      time={axis}
       label={`${title}, ${lanes.length} lanes`}
       plot={{
         tip: (ns, y) => {

@@ -2,9 +2,8 @@
 
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
-import type { Draw } from "../../draw/canvas";
-import { colours } from "../../draw/colours";
 import { drawDiskMap } from "../../draw/disk-map";
+import type { TimePen } from "../../draw/pen";
 import { bytes, count, moment, range as rangeText } from "../../lib/format";
 import { span } from "../../lib/scale";
 import { type Answered, useAnswer } from "../../state/answer";
@@ -62,14 +61,7 @@ export function MapGraph({ id, trace, answered }: Props) {
   const find = (ns: number, y: number, high: number) =>
     map === null ? null : cellAt(map, ns, 1 - y / Math.max(1, high));
   const tipOf = useCellTip(trace, map);
-  const draw = useCallback<Draw>(
-    (to, width, high) => {
-      const { read, write } = colours();
-      const { window } = store.view.value;
-      if (map !== null) drawDiskMap(to, map, { window, width, height: high, read, write });
-    },
-    [map],
-  );
+  const draw = useCallback((pen: TimePen) => map && drawDiskMap(pen, map), [map]);
   const sums = useMemo(() => {
     const sum = (values: number[]) => values.reduce((all, value) => all + value, 0);
     return { reads: sum(map?.reads ?? []), writes: sum(map?.writes ?? []) };
