@@ -1,8 +1,8 @@
 // Draws the frames of a flame graph that are in sight, as rectangles with as much of their names as fits.
 
+import { cutText } from "../lib/elide";
 import type { Layout } from "../lib/flame-layout";
 import { headOf, methodOf } from "../lib/frame-name";
-import { firstPlace } from "../lib/halving";
 import type { FlameAnswer } from "../wire";
 import type { FlameColours } from "./colours";
 import type { Pen } from "./pen";
@@ -116,6 +116,6 @@ export function fitting(name: string, room: number, widthOf: (text: string) => n
   if (method !== name && widthOf(method) <= room) return method;
   const own = method.slice(headOf(method));
   if (own !== method && widthOf(`…${own}`) <= room) return `…${own}`;
-  const length = firstPlace(own.length, (at) => widthOf(`${own.slice(0, at + 1)}…`) > room);
-  return length < 2 ? "" : `${own.slice(0, length)}…`;
+  const short = cutText(own, room, widthOf);
+  return short.length < 3 ? "" : short;
 }

@@ -27,13 +27,9 @@ export function commandFor(
   const command = commandOf(commands, name);
   if (command === undefined) return undefined;
   const first = name.split(" ")[0] ?? name;
-  if (
-    target.isText &&
-    (isSingle(first) || name.includes("Arrow") || name === "Escape" || name === "Backspace")
-  )
-    return undefined;
-  // Ctrl+Z and Ctrl+Y in a box are its own.
-  if (target.isText && /^Ctrl\+(Shift\+)?[zy]$/.test(name)) return undefined;
+  // A box has keys of its own, undo and redo among them.
+  const isOfBox = isSingle(first) || /Arrow|^(Escape|Backspace|Ctrl\+(Shift\+)?[zy])$/.test(name);
+  if (target.isText && isOfBox) return undefined;
   if (target.hasOwnMoves && name.includes("Arrow")) return undefined;
   return hasSingleKeys || !isSingle(first) ? command : undefined;
 }

@@ -57,15 +57,20 @@ function findingOf(one: Finding): ReportFinding {
   };
 }
 
+/** As many rows as a report has room for, and how many more there are. */
+const firstRows = <R,>(rows: readonly R[], rowOf: (row: R) => ReportTable["rows"][number]) => ({
+  rows: rows.slice(0, MOST_ROWS).map(rowOf),
+  left: Math.max(0, rows.length - MOST_ROWS),
+});
+
 function tableOf({ label, columns, rows, places, foot }: ShownGrid): ReportTable {
   return {
     title: label,
     columns: columns.map(({ title, isNumber }) => ({ title, isNumber: isNumber === true })),
-    rows: rows.slice(0, MOST_ROWS).map((row) => ({
+    ...firstRows(rows, (row) => ({
       level: row.indent ?? row.level,
       cells: columns.map((_, at) => row.cells[places[at] ?? at]?.text ?? ""),
     })),
-    left: Math.max(0, rows.length - MOST_ROWS),
     foot,
   };
 }
@@ -78,16 +83,14 @@ const LISTS = [".compare-rows table", "ul.processes", ".waits ol", "ul.bars", "u
 const textOf = (element: Element) => (element.textContent ?? "").replace(/[▾▸]/g, "").trim();
 
 function listOf(list: Element): ReportTable {
-  const rows = [...list.querySelectorAll(":scope > li, tbody > tr")].map((row) => {
-    const cells = row.children.length === 0 ? [row] : [...row.children];
-    return { level: 0, cells: cells.map(textOf).filter((text, at) => at === 0 || text !== "") };
-  });
   const titles = [...list.querySelectorAll("thead th")].map(textOf);
   return {
     title: list.getAttribute("aria-label") ?? list.closest("[aria-label]")?.getAttribute("aria-label") ?? "",
     columns: titles.map((title) => ({ title, isNumber: false })),
-    rows: rows.slice(0, MOST_ROWS),
-    left: Math.max(0, rows.length - MOST_ROWS),
+    ...firstRows([...list.querySelectorAll(":scope > li, tbody > tr")], (row) => {
+      const cells = row.children.length === 0 ? [row] : [...row.children];
+      return { level: 0, cells: cells.map(textOf).filter((text, at) => at === 0 || text !== "") };
+    }),
     foot: "",
   };
 }

@@ -1,6 +1,7 @@
 // Moments and parts of a trace that the reader marked, with a note. The link carries them, and this browser keeps them.
 
 import { effect, signal } from "@preact/signals";
+import { readJson } from "../lib/members";
 import { middle } from "../lib/scale";
 import type { Range } from "../wire";
 import { hover } from "./page";
@@ -76,13 +77,11 @@ export function keepBookmarks(): void {
     const { trace, settings } = store.view.value;
     if (store.trace.value === null) return;
     const key = `etwkit.${ID}.${trace}`;
-    const kept = localStorage.getItem(key);
+    const kept = readJson(localStorage.getItem(key));
     const isNew = trace !== shown;
     shown = trace;
-    if (isNew && settings[ID] === undefined && kept !== null) {
-      const before: unknown = JSON.parse(kept);
-      store.setSetting(ID, before, "");
-    } else if (settings[ID] === undefined) localStorage.removeItem(key);
+    if (isNew && settings[ID] === undefined && kept !== undefined) store.setSetting(ID, kept, "");
+    else if (settings[ID] === undefined) localStorage.removeItem(key);
     else localStorage.setItem(key, JSON.stringify(settings[ID]));
   });
 }

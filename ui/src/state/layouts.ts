@@ -1,7 +1,7 @@
 // Layouts: how the page is arranged, under a name. A layout says nothing about a trace; this browser keeps it.
 
 import { type Signal, signal } from "@preact/signals";
-import { isObject, membersOf } from "../lib/members";
+import { isObject, membersOf, readJson } from "../lib/members";
 import { decode, emptyState, encode } from "./codec";
 import { isViewLarge } from "./page";
 import * as prefs from "./prefs";
@@ -99,12 +99,7 @@ function readSizes(value: unknown): Layout["sizes"] {
 
 /** Layouts of a file or of this browser, the first of each name; other shapes are left out. */
 export function readLayouts(text: string): Layout[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return [];
-  }
+  const value = readJson(text);
   if (!Array.isArray(value)) return [];
   const read = new Map<string, Layout>();
   for (const one of value.slice(0, MOST)) {
@@ -131,9 +126,8 @@ function freshName(name: string, known: ReadonlySet<string>): string {
 }
 
 /** Layouts of this browser: another tab may have changed them. */
-function stored(): Layout[] {
-  return typeof localStorage === "undefined" ? [] : readLayouts(localStorage.getItem(KEY) ?? "");
-}
+const stored = () =>
+  typeof localStorage === "undefined" ? [] : readLayouts(localStorage.getItem(KEY) ?? "");
 
 /** The layouts that this browser keeps. */
 export const layouts = signal<Layout[]>(stored());

@@ -1,17 +1,11 @@
 // What belongs to the reader and not to what is shown: it stays in this browser.
 
 import { effect, type Signal, signal } from "@preact/signals";
-import { membersOf } from "../lib/members";
+import { membersOf, readJson } from "../lib/members";
 
 const KEY = "etwkit.prefs";
 
-function stored(): Record<string, unknown> {
-  try {
-    return membersOf(JSON.parse(localStorage.getItem(KEY) ?? "{}"));
-  } catch {
-    return {};
-  }
-}
+const stored = () => membersOf(readJson(localStorage.getItem(KEY)));
 
 /** A value that is kept in this browser; what is stored and is of another type does not count. */
 export function kept<T extends string | number | boolean>(name: string, first: T): Signal<T> {

@@ -6,7 +6,7 @@ import { whole } from "../lib/named-rows";
 import type { Slice } from "../wire";
 import { chainShown } from "./chain";
 import { slice } from "./focus";
-import { rowsOf, type Spell, THREAD_LABEL } from "./threads";
+import { rowsOf, type Spell, SWITCHES, THREAD_LABEL } from "./threads";
 
 /** A thread that another one woke while it ran. */
 export interface Woken extends Spell {
@@ -25,8 +25,7 @@ export async function askWoken(trace: number, of: Slice, signal: AbortSignal): P
   const { from_ns, to_ns } = of.range;
   const sql =
     `SELECT c.thread_key, c.last_out_ns, c.readied_ns, ${THREAD_LABEL} AS label\n` +
-    "FROM context_switch c JOIN thread t ON t.thread_key = c.thread_key\n" +
-    "LEFT JOIN process p ON p.process_key = c.process_key\n" +
+    `FROM ${SWITCHES}\n` +
     `WHERE c.readying_thread_key = ${of.thread_key} AND NOT coalesce(c.is_readied_by_dpc, false)\n` +
     `  AND c.readied_ns BETWEEN ${from_ns} AND ${to_ns} ORDER BY c.readied_ns LIMIT ${MOST_WOKEN}`;
   const rows = await rowsOf(trace, sql, signal);

@@ -123,13 +123,14 @@ export function LaneGraph({ of: lanesOf, trace, opening }: ViewProps & { of: Lan
   const first = Math.min(lanes.length, Math.floor(scroll / of.row));
   const last = Math.min(lanes.length, Math.ceil((scroll + height - TOP - FOOT) / of.row) + 1);
   const seen = lanes.slice(first, last).filter((lane) => !pinned.includes(lane));
-  const alone = useStates(of, trace.id, pinned, EVERYTHING);
-  const above = useMemo(() => layerOf(alone.data, lanes), [alone.data, lanes]);
-  const base = useStates(of, trace.id, seen, askedOverTime(store.view.value));
-  const over = useStates(of, trace.id, seen, highlighted(store.view.value));
-  const shown = useMemo(() => layerOf(base.data, lanes), [base.data, lanes]);
-  const marks = useMemo(() => layerOf(over.data, lanes), [over.data, lanes]);
-  const isHighlight = highlighted(store.view.value) !== null;
+  const state = store.view.value;
+  const chosen = highlighted(state);
+  const layer = (answer: Asked | null) => useMemo(() => layerOf(answer, lanes), [answer, lanes]);
+  const above = layer(useStates(of, trace.id, pinned, EVERYTHING).data);
+  const base = useStates(of, trace.id, seen, askedOverTime(state));
+  const shown = layer(base.data);
+  const marks = layer(useStates(of, trace.id, seen, chosen).data);
+  const isHighlight = chosen !== null;
   const draw = useCallback(
     (pen: TimePen) => {
       const paint = (layer: Layer | null, alpha: number) => {

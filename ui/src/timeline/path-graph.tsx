@@ -6,6 +6,7 @@ import type { TableColumn } from "../components/table";
 import { endsOf, type TimePen } from "../draw/pen";
 import { toneOf } from "../draw/state-tone";
 import { withSpaces } from "../lib/columns";
+import { cutText } from "../lib/elide";
 import { duration, moment, percent } from "../lib/format";
 import { firstPlace } from "../lib/halving";
 import { membersOf } from "../lib/members";
@@ -30,8 +31,6 @@ const ROW = 13;
 const MOST_LEVELS = 6;
 /** Parts narrower than this have no name. */
 const NAMED = 60;
-/** Pixels of a letter, roughly. */
-const LETTER = 6.2;
 
 interface PathOf {
   key: number;
@@ -64,16 +63,13 @@ function paint(pen: TimePen, segments: readonly Segment[]): void {
     if (wide < NAMED) continue;
     to.fillStyle = tones.surface;
     const text = withSpaces(shown(`${one.thread} ${one.endedBy}`));
-    to.fillText(cut(text, Math.floor((wide - 8) / LETTER)), left + 4, y + ROW / 2 - 1);
+    const fitting = cutText(text, wide - 8, (part) => to.measureText(part).width);
+    to.fillText(fitting, left + 4, y + ROW / 2 - 1);
   }
   const { focus } = store.view.value;
   const at = focus?.kind === "thread" ? segmentAt(segments, focus.at_ns) : null;
   if (at !== null && at.key === focus?.key) strokePart(pen, at.range, TOP + levelOf(at) * ROW, ROW + 1);
 }
-
-/** The beginning of a text, with a sign for the rest of it. */
-const cut = (text: string, most: number) =>
-  text.length > most ? `${text.slice(0, Math.max(0, most - 1))}…` : text;
 
 function tipOf(one: Segment | null): Tip | null {
   if (one === null) return null;
