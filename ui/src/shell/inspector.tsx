@@ -197,7 +197,7 @@ function Woke({ at }: { at: Slice }) {
       <h3>Ended the wait of</h3>
       <ul class="woken">
         {all.slice(0, 8).map((one) => (
-          <li key={`${one.key} ${one.at_ns}`}>
+          <li key={`${one.key} ${one.range.to_ns}`}>
             <Button text={shown(one.label)} class="link" title="To its wait" onClick={() => goToSpell(one)} />
           </li>
         ))}

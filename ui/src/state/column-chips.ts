@@ -8,10 +8,8 @@ export type ColumnField = `col:${string}`;
 export type PageField = Field | ColumnField;
 
 /** A chip of the page: of a field that the server compares, or of a column. */
-export interface PageChip {
+export interface PageChip extends Omit<Chip, "field"> {
   field: PageField;
-  values: string[];
-  exclude: boolean;
 }
 
 /** What stands for a value that is not there. */

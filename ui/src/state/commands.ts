@@ -19,8 +19,6 @@ export interface Command {
   /** As `keyName` calls them. */
   keys: string[];
   run: () => void;
-  /** Moving keys belong to the table or list that has the focus. */
-  isMove?: boolean;
   /** False while the command can do nothing here. */
   isOffered?: () => boolean;
 }
@@ -86,25 +84,18 @@ export function copyCommand(): void {
 
 const command =
   (group: Command["group"]) =>
-  (id: string, title: string, keys: string[], run: () => void, isMove = false): Command => ({
-    id,
-    title,
-    group,
-    keys,
-    run,
-    isMove,
-  });
+  (id: string, title: string, keys: string[], run: () => void): Command => ({ id, title, group, keys, run });
 const [time, selection, page] = [command("Time"), command("Selection"), command("Page")];
 
 const TIME: Command[] = [
   time("zoom-in", "Zoom in at the pointer", ["w", "+", "="], zoom(0.7)),
   time("zoom-out", "Zoom out", ["s", "-"], zoom(1 / 0.7)),
-  time("left", "Move left", ["a", "ArrowLeft"], pan(-0.15), true),
-  time("right", "Move right", ["d", "ArrowRight"], pan(0.15), true),
-  time("left-far", "Move left by a page", ["Shift+a", "Shift+ArrowLeft"], pan(-0.9), true),
-  time("right-far", "Move right by a page", ["Shift+d", "Shift+ArrowRight"], pan(0.9), true),
-  time("left-near", "Move left a little", ["Ctrl+ArrowLeft"], pan(-0.02), true),
-  time("right-near", "Move right a little", ["Ctrl+ArrowRight"], pan(0.02), true),
+  time("left", "Move left", ["a", "ArrowLeft"], pan(-0.15)),
+  time("right", "Move right", ["d", "ArrowRight"], pan(0.15)),
+  time("left-far", "Move left by a page", ["Shift+a", "Shift+ArrowLeft"], pan(-0.9)),
+  time("right-far", "Move right by a page", ["Shift+d", "Shift+ArrowRight"], pan(0.9)),
+  time("left-near", "Move left a little", ["Ctrl+ArrowLeft"], pan(-0.02)),
+  time("right-near", "Move right a little", ["Ctrl+ArrowRight"], pan(0.02)),
   time("whole", "Show the whole trace", ["0"], showAll),
   time("to-range", "Zoom to the selected range", ["z"], toRange),
   time("zoom-back", "Zoom out one step", ["Shift+z"], zoom(4, "")),

@@ -17,8 +17,8 @@ export const answered = signal(NOTHING);
 export const slice = computed(() => answered.value.data?.slice ?? null);
 
 /** The chip of a lane. */
-export function laneChip(kind: LaneKind, key: number, exclude = false): Chip {
-  return { field: kind, values: [String(key)], exclude };
+export function laneChip(kind: LaneKind, key: number): Chip {
+  return { field: kind, values: [String(key)], exclude: false };
 }
 
 /** The chip of what has the keyboard's focus, else of the moment that was clicked. */

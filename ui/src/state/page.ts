@@ -10,8 +10,6 @@ export const hover = signal<number | null>(null);
 
 export interface Tip {
   title: string;
-  /** Colour of the title's swatch, as a custom property or a colour. */
-  colour?: string;
   rows: [string, string][];
 }
 

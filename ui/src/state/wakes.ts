@@ -11,7 +11,6 @@ import { rowsOf, type Spell, SWITCHES, THREAD_LABEL } from "./threads";
 /** A thread that another one woke while it ran. */
 export interface Woken extends Spell {
   label: string;
-  at_ns: number;
 }
 
 /** Threads that the chosen run woke; they are asked for when it is shown. */
@@ -32,7 +31,7 @@ export async function askWoken(trace: number, of: Slice, signal: AbortSignal): P
   const all = rows.map((row): Woken => {
     const at_ns = Number(row["readied_ns"]);
     const range = { from_ns: whole(row["last_out_ns"]) ?? at_ns, to_ns: at_ns };
-    return { key: Number(row["thread_key"]), label: String(row["label"]), at_ns, range };
+    return { key: Number(row["thread_key"]), label: String(row["label"]), range };
   });
   if (!signal.aborted) woken.value = { of, all };
 }
@@ -53,7 +52,7 @@ export function wakes(): Wake[] {
   const back = woken.value?.of === at ? woken.value.all : [];
   return [
     ...found,
-    ...back.map((one) => ({ from: at.thread_key, to: one.key, at_ns: one.at_ns, isChosen: true })),
+    ...back.map((one) => ({ from: at.thread_key, to: one.key, at_ns: one.range.to_ns, isChosen: true })),
   ];
 }
 
