@@ -25,6 +25,7 @@ import { GraphFrame } from "./graph-frame";
 import { LaneLabels } from "./lane-labels";
 import { laneTip } from "./lane-tip";
 import { heightOf, LEAST_HEIGHT, plotWidth, tallness } from "./plot-width";
+import { BEHIND } from "./series-paint";
 import { StateKey } from "./state-key";
 import { laneTwin, sharesOf } from "./twin";
 
@@ -138,7 +139,7 @@ export function LaneGraph({ of: lanesOf, trace, opening }: ViewProps & { of: Lan
         const top = TOP + layer.first * of.row - scroll;
         paintLayer(pen, of, layer.data, { row: of.row, top, alpha }, opening.hash);
       };
-      paint(shown, isHighlight ? 0.22 : 1);
+      paint(shown, isHighlight ? BEHIND : 1);
       paint(marks, 1);
       paint(above, 1);
       /** The upper edge of a lane; nothing for one that is not among them. */

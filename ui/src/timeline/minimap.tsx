@@ -29,7 +29,7 @@ function picture(answer: SeriesAnswer | null, { hash, range: window }: Opening):
   return (pen) => {
     const { to, width, height, tones } = pen;
     if (shape !== null) {
-      const look = { hash, isProcess: true, style: "stacked", isHighlight: false } as const;
+      const look = { hash, isProcess: true, style: "stacked", alpha: 0.9 } as const;
       paint({ ...pen, window }, shape, null, { ...look, most: axis(shape.peak, shape.unit).most, at: [] });
     }
     const { range } = store.view.value;

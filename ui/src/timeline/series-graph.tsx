@@ -15,6 +15,7 @@ import { reportPeak, sharedPeak } from "./axes";
 import { axis, type Entry, type Shape, type Style, shapeOf, without } from "./model";
 import { askOverTime, type OverTime } from "./over-time";
 import { heightOf, LEAST_HEIGHT, plotWidth, tallness } from "./plot-width";
+import { BEHIND } from "./series-paint";
 import { SumsGraph } from "./sums-graph";
 
 export interface SeriesOf {
@@ -123,7 +124,12 @@ export function SeriesGraph({ of, trace, opening }: ViewProps & { of: SeriesOf }
       seen={seen}
       over={isHighlight ? visibleOf(marked, settings) : null}
       ends={ends}
-      look={{ isProcess: of.isProcess, hash: opening.hash, style: settings.style, isHighlight }}
+      look={{
+        isProcess: of.isProcess,
+        hash: opening.hash,
+        style: settings.style,
+        alpha: isHighlight ? BEHIND : 1,
+      }}
       hidden={hidden}
       onHide={(id) => change({ hidden: toggledIn(hidden, id) })}
       chipOf={of.chipOf ?? (of.isProcess ? processChip : () => null)}

@@ -29,14 +29,15 @@ export interface Colouring {
 
 export interface Look extends Colouring, AxisEnds {
   style: Style;
-  isHighlight: boolean;
+  /** How strong the whole is: it is pale behind what is highlighted. */
+  alpha: number;
 }
 
 /** Colours of what has no hue of its own. */
 const TONES = { system: "system", free: "idle", chosen: "chosen", other: "other" } as const;
 
 /** How pale the whole is behind what is highlighted. */
-const BEHIND = 0.22;
+export const BEHIND = 0.22;
 
 /** The place of an entry's colour among all hues. */
 function hue(entry: Entry, { isProcess, hash }: Colouring): number {
@@ -53,7 +54,7 @@ export function paint(pen: TimePen, seen: Shape, over: Shape | null, look: Look)
     layer({ ...pen, range, buckets, most: look.most, alpha }, bands);
   };
   drawGrid(pen, look.at, look.most);
-  draw(seen, look.isHighlight ? BEHIND : 1);
+  draw(seen, look.alpha);
   if (over !== null) draw(over, 1);
 }
 

@@ -20,7 +20,7 @@ interface Props extends OfFrame, Pick<LegendProps, "hidden" | "onHide" | "chipOf
   seen: Shape | null;
   over?: Shape | null;
   ends: AxisEnds;
-  look: Colouring & Pick<Look, "style" | "isHighlight">;
+  look: Colouring & Pick<Look, "style" | "alpha">;
   /** Draws over the picture. */
   finish?: (pen: TimePen) => void;
 }

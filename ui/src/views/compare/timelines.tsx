@@ -343,7 +343,7 @@ interface SeriesProps extends Omit<PairProps, "placed" | "answers"> {
   peak: number;
 }
 
-const LOOK = { isProcess: false, hash: "", style: "stacked", isHighlight: false } as const;
+const LOOK = { isProcess: false, hash: "", style: "stacked", alpha: 1 } as const;
 
 function nameChip({ label }: Entry): Chip {
   return { field: "process_name", values: [label], exclude: false };
