@@ -60,24 +60,21 @@ export function StackTags() {
     const isDone = await change(api.tagsOwn({ text: before.at(-1) ?? "" }), "The change is undone.");
     if (isDone) before.pop();
   };
-  const isTooLarge = (file: File) => {
-    const isLarge = file.size > MOST_BYTES;
-    if (isLarge) setNote(`${file.name} is larger than 1 MiB, the limit for stack tag files.`);
-    return isLarge;
+  const choose = (take: (name: string, text: Promise<string>) => unknown) => () =>
+    chooseFile(ENDINGS, (file) => {
+      if (file.size > MOST_BYTES) {
+        setNote(`${file.name} is larger than 1 MiB, the limit for stack tag files.`);
+      } else void take(file.name, file.arrayBuffer().then(decodedFile));
+    });
+  const useFile = (name: string, text: Promise<string>) => {
+    const asked = text.then((text) => api.tagsFile({ file: { name, text } }));
+    return change(asked, `Tags of ${name} are used.`);
   };
-  const useFile = async (file: File) => {
-    if (isTooLarge(file)) return;
-    const asked = file
-      .arrayBuffer()
-      .then((bytes) => api.tagsFile({ file: { name: file.name, text: decodedFile(bytes) } }));
-    await change(asked, `Tags of ${file.name} are used.`);
-  };
-  const addFile = async (file: File) => {
-    if (isTooLarge(file)) return;
-    const more = readRules(decodedFile(await file.arrayBuffer()));
+  const addFile = async (name: string, text: Promise<string>) => {
+    const more = readRules(await text);
     if (more === null) {
       setNote(
-        `${file.name} has more than tags and entry points. Use it in place of the rules, or edit it as text.`,
+        `${name} has more than tags and entry points. Use it in place of the rules, or edit it as text.`,
       );
     } else await write([...rules, ...more], `${counted(more.length, "rule")} added.`);
   };
@@ -87,11 +84,7 @@ export function StackTags() {
       <p>
         Tags come {known.own !== "" && "from your own rules below, then "}
         from <b>{known.file === null ? "the built-in rules" : shown(known.file)}</b>.{" "}
-        <Button
-          text="Use a file…"
-          disabled={isBusy}
-          onClick={() => chooseFile(ENDINGS, (file) => void useFile(file))}
-        />{" "}
+        <Button text="Use a file…" disabled={isBusy} onClick={choose(useFile)} />{" "}
         {known.file !== null && (
           <Button
             text="Use the built-in rules"
@@ -138,11 +131,7 @@ export function StackTags() {
           disabled={known.own === ""}
           onClick={() => saveText(OWN_FILE, known.own, "application/xml")}
         />
-        <Button
-          text="Add the rules of a file…"
-          disabled={isFixed}
-          onClick={() => chooseFile(ENDINGS, (file) => void addFile(file))}
-        />
+        <Button text="Add the rules of a file…" disabled={isFixed} onClick={choose(addFile)} />
       </footer>
     </>
   );
