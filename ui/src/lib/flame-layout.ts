@@ -35,12 +35,7 @@ export function layout(nodes: readonly FlameNode[]): Layout {
 }
 
 /** The node of a level that covers this weight, or nothing. */
-export function nodeAt(
-  nodes: readonly FlameNode[],
-  found: Layout,
-  level: number,
-  weight: number,
-): number | null {
+export function nodeAt(nodes: readonly FlameNode[], found: Layout, level: number, weight: number) {
   const row = found.levels[level] ?? [];
   const startOf = (node: number) => found.start[node] ?? 0;
   const endOf = (node: number) => startOf(node) + (nodes[node]?.total ?? 0);
