@@ -22,12 +22,7 @@ function TraceChooser() {
   const traces = store.info.value?.traces ?? [];
   const entries: MenuEntry[] = traces.map((one) => ({
     title: shown(one.name),
-    detail:
-      one.state.is === "ready"
-        ? shown(one.path)
-        : one.state.is === "failed"
-          ? "cannot be opened"
-          : "opening…",
+    detail: { ready: shown(one.path), failed: "cannot be opened", opening: "opening…" }[one.state.is],
     isOn: one.id === shownTrace?.id,
     run: () => store.showTrace(one),
   }));

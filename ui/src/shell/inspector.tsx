@@ -75,14 +75,11 @@ function LaneFacts() {
   const lane = chosenLane.value?.lane.key === focus.key ? chosenLane.value.lane : null;
   const chip = moment.laneChip(focus.kind, focus.key);
   const name = lane === null ? nameOf(chip.field, String(focus.key)) : shown(lane.label);
-  const times: [string, number | null][] =
-    lane === null
-      ? []
-      : [
-          ["Running", lane.running_ns],
-          ["Ready", lane.ready_ns],
-          ["Waiting", lane.waiting_ns],
-        ];
+  const times: [string, number | null | undefined][] = [
+    ["Running", lane?.running_ns],
+    ["Ready", lane?.ready_ns],
+    ["Waiting", lane?.waiting_ns],
+  ];
   return (
     <>
       <h2 class="inspector-title">
@@ -93,7 +90,7 @@ function LaneFacts() {
       <dl class="facts">
         {times.map(
           ([title, ns]) =>
-            ns !== null && <Fact key={title} title={title} text={duration(ns)} exact={exactDuration(ns)} />,
+            ns != null && <Fact key={title} title={title} text={duration(ns)} exact={exactDuration(ns)} />,
         )}
       </dl>
     </>

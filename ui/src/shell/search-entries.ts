@@ -30,15 +30,9 @@ const MOST_OF_KIND = 8;
 /** Share of the trace that a moment is shown in, as its divisor. */
 const ZOOM = 20;
 
-function commandEntry(command: Command): Entry {
-  return {
-    id: command.id,
-    group: command.group === "Views" ? "Views" : "Commands",
-    title: command.title,
-    detail: "",
-    keys: command.keys[0] ?? null,
-    run: command.run,
-  };
+function commandEntry({ id, title, group, keys, run }: Command): Entry {
+  const heading = group === "Views" ? group : "Commands";
+  return { ...entry(heading, id, title, run), keys: keys[0] ?? null };
 }
 
 /** A moment that was looked for comes into view with a part of the trace around it, and is marked. */

@@ -68,8 +68,7 @@ export function flagAt(flags: readonly Flag[], ns: number, window: Range, width:
   const placed = placedFlags(flags, window, width);
   const box = placed.find(({ left }) => x >= left && x < left + FLAG.wide);
   const near = placed.filter(({ pole }) => Math.abs(x - pole) <= NEAR / 2);
-  const found = box ?? flags.find((flag) => near.some((one) => one.finding === flag.finding));
-  return flags.find((flag) => flag.finding === found?.finding) ?? null;
+  return box ?? flags.find(({ finding }) => near.some((one) => one.finding === finding)) ?? null;
 }
 
 /** Pixels between a flag and the name beside it. */
@@ -98,7 +97,9 @@ function draw(flags: readonly Flag[], pen: TimePen): void {
   }
 }
 
-function tipOf({ finding, at_ns }: Flag): Tip {
+function tipOf(flag: Flag | null): Tip | null {
+  if (flag === null) return null;
+  const { finding, at_ns } = flag;
   const cost = duration(finding.cost_ns ?? 0);
   const share = finding.share === null ? "" : ` · ${percent(finding.share)}`;
   return {
@@ -128,10 +129,7 @@ export function FlagsGraph({ trace, opening }: ViewProps) {
       draw={picture}
       label={`Moments of findings: ${label === "" ? "none" : label}`}
       plot={{
-        tip: (ns) => {
-          const flag = under(ns);
-          return flag === null ? null : tipOf(flag);
-        },
+        tip: (ns) => tipOf(under(ns)),
         click: (ns) => {
           const flag = under(ns);
           if (flag !== null) go(flag.finding);
