@@ -1,30 +1,40 @@
 // A dialog over the page, which has the keyboard while it is open.
 
-import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { setterTo } from "../lib/signals";
+import { closeDialog, dialog } from "../state/page";
+import { Button } from "./button";
 
 interface Props {
+  name: NonNullable<typeof dialog.value>;
   label: string;
-  /** Whether it is open. */
-  of: Signal<boolean>;
   class: string;
   /** What is in it; nothing is made of it before it opens. */
   children: () => ComponentChildren;
 }
 
-export function Dialog({ label, of, class: name, children }: Props) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const isOpen = of.value;
+export function Dialog({ name, label, class: look, children }: Props) {
+  const element = useRef<HTMLDialogElement>(null);
+  const isOpen = dialog.value === name;
   // Before the next key is heard: it belongs to the dialog.
   useLayoutEffect(() => {
-    if (isOpen && !dialog.current?.open) dialog.current?.showModal();
-    if (!isOpen) dialog.current?.close();
+    if (isOpen && !element.current?.open) element.current?.showModal();
+    if (!isOpen) element.current?.close();
   }, [isOpen]);
   return (
-    <dialog class={name} ref={dialog} aria-label={label} onClose={setterTo(of, false)}>
+    <dialog class={look} ref={element} aria-label={label} onClose={() => isOpen && closeDialog()}>
       {isOpen && children()}
     </dialog>
+  );
+}
+
+/** The line at the top of a dialog, which closes it. */
+export function DialogHead({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <header>
+      <h2>{title}</h2>
+      {children}
+      <Button text="Close" onClick={closeDialog} />
+    </header>
   );
 }

@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type ArrowSight, arrowEnds } from "./arrows";
+import { arrowEnds } from "./arrows";
 
-const sight: ArrowSight = {
+const sight = {
   window: { from_ns: 0, to_ns: 1000 },
   width: 100,
   height: 80,
-  middle: (key) => (key < 4 ? 10 + key * 20 : key === 9 ? 500 : null),
+  middle: (key: number) => (key < 4 ? 10 + key * 20 : key === 9 ? 500 : null),
   top: 5,
-  ink: "",
-  pale: "",
 };
 const wake = (from: number, to: number, at_ns: number) => ({ from, to, at_ns, isChosen: false });
 

@@ -3,10 +3,11 @@
 import { effect } from "@preact/signals";
 import type { CanvasHTMLAttributes, RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { themeChanges } from "./colours";
+import { colours } from "./colours";
 import { forget, redraw } from "./frame";
+import type { Pen } from "./pen";
 
-export type Draw = (to: CanvasRenderingContext2D, width: number, height: number) => void;
+export type Draw = (pen: Pen) => void;
 
 type Mouse = "onMouseMove" | "onMouseLeave" | "onClick" | "onDblClick" | "onContextMenu";
 
@@ -20,11 +21,10 @@ interface Props extends Pick<CanvasHTMLAttributes<HTMLCanvasElement>, Mouse> {
 }
 
 /** Sets the size of the picture, which also clears it. */
-function prepare(
-  canvas: HTMLCanvasElement,
-): { to: CanvasRenderingContext2D; width: number; height: number } | null {
+function prepare(canvas: HTMLCanvasElement): Pen | null {
   const { clientWidth: width, clientHeight: height } = canvas;
   const to = canvas.getContext("2d");
+  const tones = colours();
   if (to === null || width === 0 || height === 0) return null;
   const ratio = globalThis.devicePixelRatio || 1;
   const wide = Math.round(width * ratio);
@@ -35,7 +35,9 @@ function prepare(
   }
   to.setTransform(ratio, 0, 0, ratio, 0, 0);
   to.clearRect(0, 0, width, height);
-  return { to, width, height };
+  to.font = tones.font;
+  to.textBaseline = "middle";
+  return { to, width, height, tones };
 }
 
 export function Canvas({ draw, label, class: name, canvasRef, ...mouse }: Props) {
@@ -55,9 +57,8 @@ export function Canvas({ draw, label, class: name, canvasRef, ...mouse }: Props)
       stop = effect(() => {
         if (!isFirst) return redraw(paint);
         isFirst = false;
-        void themeChanges.value;
-        const ready = prepare(canvas);
-        if (ready !== null) latest.current(ready.to, ready.width, ready.height);
+        const pen = prepare(canvas);
+        if (pen !== null) latest.current(pen);
       });
     };
     job.current = paint;

@@ -1,25 +1,21 @@
 // Operations of a disk: a mark for each cell of time and position that has some.
 
 import { toPixel } from "../lib/scale";
-import type { DiskMapAnswer, Range } from "../wire";
-
-export interface MapSight {
-  window: Range;
-  width: number;
-  height: number;
-  read: string;
-  write: string;
-}
+import type { DiskMapAnswer } from "../wire";
+import type { Colours } from "./colours";
+import type { TimePen } from "./pen";
 
 /** Least width and height of a mark, in pixels. */
 const LEAST = 3;
 /** How strong a cell with one operation is beside that with most. */
 const PALE = 0.45;
 
-type Pen = Pick<CanvasRenderingContext2D, "fillStyle" | "globalAlpha" | "fillRect">;
+interface MapPen extends Pick<TimePen, "window" | "width" | "height"> {
+  to: Pick<CanvasRenderingContext2D, "fillStyle" | "globalAlpha" | "fillRect">;
+  tones: Pick<Colours, "read" | "write">;
+}
 
-export function drawDiskMap(to: Pen, map: DiskMapAnswer, sight: MapSight): void {
-  const { window, width, height } = sight;
+export function drawDiskMap({ to, window, width, height, tones }: MapPen, map: DiskMapAnswer): void {
   const wide = (map.range.to_ns - map.range.from_ns) / Math.max(1, map.columns);
   const tall = height / Math.max(1, map.rows);
   const x = (column: number) => Math.round(toPixel(map.range.from_ns + column * wide, window, width));
@@ -39,9 +35,9 @@ export function drawDiskMap(to: Pen, map: DiskMapAnswer, sight: MapSight): void 
     const part =
       reads === 0 ? 0 : writes === 0 ? 1 : Math.min(0.75, Math.max(0.25, reads / (reads + writes)));
     to.globalAlpha = PALE + (1 - PALE) * (Math.log1p(reads + writes) / Math.log1p(most));
-    to.fillStyle = sight.read;
+    to.fillStyle = tones.read;
     if (part > 0) to.fillRect(left, top, across, high * part);
-    to.fillStyle = sight.write;
+    to.fillStyle = tones.write;
     if (part < 1) to.fillRect(left, top + high * part, across, high * (1 - part));
   });
   to.globalAlpha = 1;

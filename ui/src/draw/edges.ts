@@ -3,14 +3,13 @@
 import { visible } from "../lib/buckets";
 import { toPixel } from "../lib/scale";
 import type { Range } from "../wire";
+import type { TimePen } from "./pen";
 
 /** Buckets of a part of the trace in a picture of another part. */
-export interface BucketSight {
+export interface BucketSight extends Pick<TimePen, "window" | "width"> {
   /** Where the buckets start and end. */
   range: Range;
   buckets: number;
-  window: Range;
-  width: number;
 }
 
 /** Pixels where the buckets from the first one in sight on begin, and where the last one ends. */

@@ -35,8 +35,8 @@ function drawn(levels: ChartBox[][], scroll = 0): string[] {
     },
     measureText: (text: string) => ({ width: text.length * 6 }),
   };
-  const sight = { window: { from_ns: 0, to_ns: 100 }, width: 100, height: 100, top: 20, scroll };
-  drawChart(to as unknown as CanvasRenderingContext2D, levels, sight, tones);
+  const pen = { to: to as unknown as CanvasRenderingContext2D, width: 100, height: 100, tones };
+  drawChart({ ...pen, window: { from_ns: 0, to_ns: 100 } }, levels, 20, scroll);
   return calls;
 }
 

@@ -1,10 +1,11 @@
 // Draws the frames of a flame graph that are in sight, as rectangles with as much of their names as fits.
 
+import { cutText } from "../lib/elide";
 import type { Layout } from "../lib/flame-layout";
-import { headOf } from "../lib/frame-name";
-import { firstPlace } from "../lib/halving";
+import { headOf, methodOf } from "../lib/frame-name";
 import type { FlameAnswer } from "../wire";
-import type { Colours, FlameColours } from "./colours";
+import type { FlameColours } from "./colours";
+import type { Pen } from "./pen";
 
 /** Pixels of a level. */
 export const LEVEL = 18;
@@ -58,18 +59,9 @@ export function colourOf(kind: number, name: string, colours: FlameColours): str
 }
 
 /** Draws what is in sight: at most as many rectangles as there are pixels, level by level. */
-export function drawFlame(
-  to: CanvasRenderingContext2D,
-  answer: FlameAnswer,
-  found: Layout,
-  sight: FlameSight,
-  colours: Colours,
-  width: number,
-  height: number,
-): void {
+export function drawFlame(pen: Pen, answer: FlameAnswer, found: Layout, sight: FlameSight): void {
+  const { to, width, height, tones: colours } = pen;
   const scale = scaleOf(answer, found, sight.zoom, width);
-  to.font = colours.font;
-  to.textBaseline = "middle";
   const first = Math.max(0, Math.floor(sight.scroll / LEVEL));
   const last = Math.min(found.levels.length, Math.ceil((sight.scroll + height) / LEVEL));
   const wanted = sight.marked.toLowerCase();
@@ -120,10 +112,10 @@ export function writeName(to: CanvasRenderingContext2D, name: string, left: numb
 /** As much of a name as is no wider than the room: first without its module, then without what it is a part of. */
 export function fitting(name: string, room: number, widthOf: (text: string) => number): string {
   if (widthOf(name) <= room) return name;
-  const method = name.slice(name.indexOf("!") + 1);
+  const method = methodOf(name);
   if (method !== name && widthOf(method) <= room) return method;
   const own = method.slice(headOf(method));
   if (own !== method && widthOf(`…${own}`) <= room) return `…${own}`;
-  const length = firstPlace(own.length, (at) => widthOf(`${own.slice(0, at + 1)}…`) > room);
-  return length < 2 ? "" : `${own.slice(0, length)}…`;
+  const short = cutText(own, room, widthOf);
+  return short.length < 3 ? "" : short;
 }

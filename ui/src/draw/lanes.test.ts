@@ -7,6 +7,9 @@ import { drawCores, drawStates } from "./lanes";
 const source = { sql: "", command: "", rows_read: 0, took_ms: 0, not_applied: [], notes: [] };
 const tones = { running: "run", ready: "ready", waits: ["w0", "w1"], idle: "idle" } as unknown as Colours;
 
+/** One lane. */
+const SIGHT = { lanes: 1, row: 20, top: 0, alpha: 1 };
+
 /** A canvas that notes what is filled. */
 function noting() {
   const filled: { colour: string; x: number; width: number; height: number }[] = [];
@@ -34,8 +37,7 @@ function draw(running: number[], window = { from_ns: 0, to_ns: running.length })
     },
     columns: { running: Uint8Array.from(running), ready: none, waiting: none, reason: none },
   };
-  const sight = { window, width: 100, row: 20, top: 0, alpha: 1 };
-  drawStates(to, data, 1, sight, 200, tones);
+  drawStates({ to, window, width: 100, height: 200, tones }, data, SIGHT);
   return filled;
 }
 
@@ -65,9 +67,8 @@ function drawStolen(dpc: number[]) {
     header: { range, buckets, palette: [], switches: 0, source },
     columns: { running: none, dpc: Uint8Array.from(dpc), process: none },
   };
-  const sight = { window: range, width: 100, row: 20, top: 0, alpha: 1 };
   const red = { ...tones, dpc: "dpc", other: "other" };
-  drawCores(to, data, 1, sight, 200, red, () => "");
+  drawCores({ to, window: range, width: 100, height: 200, tones: red }, data, SIGHT, () => "");
   return filled.filter((one) => one.colour === "dpc");
 }
 

@@ -1,13 +1,12 @@
 // States of lanes over time: a column for each bucket, as high as its share; rectangles of one colour together.
 
 import type { Timeline } from "../lib/arrow";
-import type { Range } from "../wire";
-import type { Colours } from "./colours";
 import { edges } from "./edges";
+import type { TimePen } from "./pen";
 
 export interface LaneSight {
-  window: Range;
-  width: number;
+  /** How many the data has. */
+  lanes: number;
   /** Pixels of a lane with the space below it. */
   row: number;
   /** Where the first lane of the data starts. */
@@ -67,11 +66,11 @@ function stolenHeights(most: number): Float64Array {
 /** Takes a bucket of a lane: where it is in the columns, its left edge and width, and the foot of the lane. */
 type Visit = (at: number, left: number, wide: number, foot: number) => void;
 
-/** Goes through what is in the picture of so many lanes. */
-function eachPlace(data: Timeline, lanes: number, sight: LaneSight, height: number, visit: Visit): void {
+/** Goes through what is in the picture. */
+function eachPlace(pen: TimePen, data: Timeline, sight: LaneSight, visit: Visit): void {
   const { range, buckets } = data.header;
-  const { first, last, x } = edges({ ...sight, range, buckets });
-  const bottom = Math.min(lanes, Math.ceil((height - sight.top) / sight.row));
+  const { first, last, x } = edges({ ...pen, range, buckets });
+  const bottom = Math.min(sight.lanes, Math.ceil((pen.height - sight.top) / sight.row));
   for (let lane = Math.max(0, Math.floor(-sight.top / sight.row)); lane < bottom; lane++) {
     const foot = sight.top + (lane + 1) * sight.row - GAP;
     for (let bucket = first; bucket < last; bucket++) {
@@ -90,21 +89,15 @@ function paint(to: CanvasRenderingContext2D, alpha: number, ...batches: Batch[])
 }
 
 /** Threads and processes: running from below, ready on it, and what is waited for as a band at the foot. */
-export function drawStates(
-  to: CanvasRenderingContext2D,
-  data: Timeline,
-  lanes: number,
-  sight: LaneSight,
-  height: number,
-  tones: Colours,
-): void {
+export function drawStates(pen: TimePen, data: Timeline, sight: LaneSight): void {
+  const { to, tones } = pen;
   const { running, ready, waiting, reason } = data.columns;
   if (running === undefined) return;
   const high = sight.row - GAP;
   const [run, queue, wait] = [heights(high), heights(high * 0.7, 1), heights(high * 0.3)];
   const waits = new Batch(tones.waits);
   const runs = new Batch([tones.running, tones.ready]);
-  eachPlace(data, lanes, sight, height, (at, left, wide, foot) => {
+  eachPlace(pen, data, sight, (at, left, wide, foot) => {
     const low = wait[waiting?.[at] ?? 0] ?? 0;
     const tall = run[running[at] ?? 0] ?? 0;
     const queued = queue[ready?.[at] ?? 0] ?? 0;
@@ -115,16 +108,9 @@ export function drawStates(
   paint(to, sight.alpha, waits, runs);
 }
 
-/** Processors: busy in the colour of the process that had most, DPCs and ISRs on top. */
-export function drawCores(
-  to: CanvasRenderingContext2D,
-  data: Timeline,
-  lanes: number,
-  sight: LaneSight,
-  height: number,
-  tones: Colours,
-  toneOf: (processKey: number) => string,
-): void {
+/** Processors: busy in the colour of the process that had most, by its key, DPCs and ISRs on top. */
+export function drawCores(pen: TimePen, data: Timeline, sight: LaneSight, toneOf: (key: number) => string) {
+  const { to, tones } = pen;
   const { running, dpc, process } = data.columns;
   if (running === undefined) return;
   const high = sight.row - GAP;
@@ -133,7 +119,7 @@ export function drawCores(
   const others = palette.length;
   const runs = new Batch([...palette, tones.other]);
   const stolen = new Batch([tones.dpc]);
-  eachPlace(data, lanes, sight, height, (at, left, wide, foot) => {
+  eachPlace(pen, data, sight, (at, left, wide, foot) => {
     const tall = heightOf[running[at] ?? 0] ?? 0;
     const taken = stolenOf[dpc?.[at] ?? 0] ?? 0;
     if (tall > 0) runs.add(Math.min(process?.[at] ?? others, others), left, foot - tall, wide, tall);

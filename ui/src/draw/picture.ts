@@ -1,6 +1,6 @@
 // A part of the page as a picture: its canvases with what stands around them as text, so that names and axes are there.
 
-import { firstPlace } from "../lib/halving";
+import { cutText } from "../lib/elide";
 
 type Box = Pick<DOMRect, "left" | "top" | "right" | "bottom">;
 
@@ -22,16 +22,6 @@ function clipped(to: CanvasRenderingContext2D, box: Box, draw: () => void): void
   to.restore();
 }
 
-/** The text as far as it has room, as the page cuts it. */
-function cut(to: CanvasRenderingContext2D, text: string, room: number): string {
-  if (to.measureText(text).width <= room + 1) return text;
-  const fits = (length: number) => to.measureText(`${text.slice(0, length)}…`).width <= room;
-  return `${text.slice(
-    0,
-    firstPlace(text.length, (at) => !fits(at + 1)),
-  )}…`;
-}
-
 function drawText(to: CanvasRenderingContext2D, node: Text, style: CSSStyleDeclaration, box: Box): void {
   const text = node.data.replace(/\s+/g, " ");
   const range = document.createRange();
@@ -43,7 +33,11 @@ function drawText(to: CanvasRenderingContext2D, node: Text, style: CSSStyleDecla
     to.fillStyle = style.color;
     to.textBaseline = "middle";
     const isCut = style.textOverflow === "ellipsis";
-    to.fillText(isCut ? cut(to, text, box.right - at.left) : text, at.left, (at.top + at.bottom) / 2);
+    to.fillText(
+      isCut ? cutText(text, box.right - at.left + 1, (part) => to.measureText(part).width) : text,
+      at.left,
+      (at.top + at.bottom) / 2,
+    );
   });
 }
 

@@ -42,20 +42,21 @@ test("dots are drawn at their places, a marked one with a ring", () => {
     fillText: (text: string) => texts.push(text),
   };
   const spot = { x: 0, y: 0 };
-  drawScatter(to as unknown as CanvasRenderingContext2D, {
-    across: axisOf([0, 1], 60, 310),
-    up: axisOf([0, 1], 100, 10),
-    acrossTitle: "wait (ms)",
-    upTitle: "metric (ms)",
-    dots: [
-      { x: 60, y: 90, colour: "red", isMarked: false },
-      { x: 70, y: 80, colour: "red", isMarked: true },
-    ],
-    line: [spot, spot],
-    ink: "black",
-    muted: "grey",
-    font: "11px sans-serif",
-  });
+  const tones = { ink: "black", muted: "grey" };
+  drawScatter(
+    { to: to as unknown as CanvasRenderingContext2D, tones },
+    {
+      across: axisOf([0, 1], 60, 310),
+      up: axisOf([0, 1], 100, 10),
+      acrossTitle: "wait (ms)",
+      upTitle: "metric (ms)",
+      dots: [
+        { x: 60, y: 90, colour: "red", isMarked: false },
+        { x: 70, y: 80, colour: "red", isMarked: true },
+      ],
+      line: [spot, spot],
+    },
+  );
   assert.deepEqual(arcs, [
     [60, 90, 4],
     [70, 80, 4],

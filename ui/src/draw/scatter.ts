@@ -1,6 +1,7 @@
 // Dots between two axes, and a line through them.
 
 import { niceStep } from "../lib/scale";
+import type { Colours } from "./colours";
 
 /** An axis: its ticks, which are values, and the pixels of its ends. */
 export interface Axis {
@@ -33,9 +34,11 @@ export interface ScatterSight {
   /** Pixels of the dots and of the ends of the line. */
   dots: readonly Dot[];
   line: readonly [Spot, Spot];
-  ink: string;
-  muted: string;
-  font: string;
+}
+
+interface ScatterPen {
+  to: CanvasRenderingContext2D;
+  tones: Pick<Colours, "ink" | "muted">;
 }
 
 /** Most intervals that the values of an axis are divided into. */
@@ -71,17 +74,17 @@ export function nearestDot(dots: readonly Spot[], x: number, y: number): number 
   return found;
 }
 
-function drawAxes(to: CanvasRenderingContext2D, sight: ScatterSight): void {
+function drawAxes({ to, tones }: ScatterPen, sight: ScatterSight): void {
   const { across, up } = sight;
-  to.strokeStyle = sight.muted;
+  to.strokeStyle = tones.muted;
   to.lineWidth = 1;
   to.beginPath();
   to.moveTo(across.from, up.to);
   to.lineTo(across.from, up.from);
   to.lineTo(across.to, up.from);
   to.stroke();
-  to.fillStyle = sight.muted;
-  to.font = sight.font;
+  to.fillStyle = tones.muted;
+  to.textBaseline = "alphabetic";
   to.textAlign = "center";
   for (const tick of across.ticks)
     to.fillText(tick.toFixed(across.digits), placeOn(across, tick), up.from + 16);
@@ -92,10 +95,11 @@ function drawAxes(to: CanvasRenderingContext2D, sight: ScatterSight): void {
   to.fillText(sight.upTitle, 4, 12);
 }
 
-export function drawScatter(to: CanvasRenderingContext2D, sight: ScatterSight): void {
-  drawAxes(to, sight);
+export function drawScatter(pen: ScatterPen, sight: ScatterSight): void {
+  const { to, tones } = pen;
+  drawAxes(pen, sight);
   const [start, end] = sight.line;
-  to.strokeStyle = sight.ink;
+  to.strokeStyle = tones.ink;
   to.setLineDash([5, 3]);
   to.beginPath();
   to.moveTo(start.x, start.y);

@@ -20,8 +20,8 @@ function draw(bands: Band[], most: number) {
     },
   };
   const range = { from_ns: 0, to_ns: 100 };
-  const sight = { range, buckets: 1, window: range, width: 100, height: 102, most, alpha: 1 };
-  drawStacked(to as unknown as CanvasRenderingContext2D, bands, sight);
+  const pen = { to: to as unknown as CanvasRenderingContext2D, window: range, width: 100, height: 102 };
+  drawStacked({ ...pen, range, buckets: 1, most, alpha: 1 }, bands);
   return filled;
 }
 

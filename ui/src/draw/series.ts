@@ -1,6 +1,7 @@
 // Sums over time: bands on each other, or lines.
 
 import { type BucketSight, edges } from "./edges";
+import type { TimePen } from "./pen";
 
 export interface Band {
   colour: string;
@@ -8,8 +9,7 @@ export interface Band {
   values: readonly number[];
 }
 
-export interface SeriesSight extends BucketSight {
-  height: number;
+export interface SeriesPen extends BucketSight, Pick<TimePen, "to" | "height"> {
   /** The value at the full height. */
   most: number;
   alpha: number;
@@ -20,9 +20,9 @@ const HEAD = 2;
 /** Least height of a value that is not 0, so that it is seen. */
 const LEAST = 1.5;
 
-function places(sight: SeriesSight) {
-  const { first, last, x } = edges(sight);
-  const scale = (sight.height - HEAD) / Math.max(1e-12, sight.most);
+function places(pen: SeriesPen) {
+  const { first, last, x } = edges(pen);
+  const scale = (pen.height - HEAD) / Math.max(1e-12, pen.most);
   return { first, last, x: (at: number) => x[at - first] ?? 0, scale };
 }
 
@@ -30,11 +30,12 @@ function places(sight: SeriesSight) {
 const THIN = 0.6;
 
 /** Bands on each other, the first one at the foot. */
-export function drawStacked(to: CanvasRenderingContext2D, bands: readonly Band[], sight: SeriesSight): void {
-  const { first, last, x, scale } = places(sight);
+export function drawStacked(pen: SeriesPen, bands: readonly Band[]): void {
+  const { to, height } = pen;
+  const { first, last, x, scale } = places(pen);
   const below = new Float64Array(Math.max(0, last - first));
   const waiting = new Float64Array(below.length);
-  to.globalAlpha = sight.alpha;
+  to.globalAlpha = pen.alpha;
   bands.forEach((band, place) => {
     const isLast = place === bands.length - 1;
     to.fillStyle = band.colour;
@@ -50,7 +51,7 @@ export function drawStacked(to: CanvasRenderingContext2D, bands: readonly Band[]
       }
       if (under === 0) high = Math.max(LEAST, high);
       const left = x(at);
-      to.rect(left, sight.height - under - high, Math.max(1, x(at + 1) - left), high);
+      to.rect(left, height - under - high, Math.max(1, x(at + 1) - left), high);
       below[at - first] = under + high;
       waiting[at - first] = 0;
     }
@@ -60,16 +61,17 @@ export function drawStacked(to: CanvasRenderingContext2D, bands: readonly Band[]
 }
 
 /** A line for each, with steps: a value holds for its bucket. */
-export function drawLines(to: CanvasRenderingContext2D, bands: readonly Band[], sight: SeriesSight): void {
-  const { first, last, x, scale } = places(sight);
-  to.globalAlpha = sight.alpha;
+export function drawLines(pen: SeriesPen, bands: readonly Band[]): void {
+  const { to, height } = pen;
+  const { first, last, x, scale } = places(pen);
+  to.globalAlpha = pen.alpha;
   to.lineWidth = 1.5;
   to.lineJoin = "round";
   for (const band of [...bands].reverse()) {
     to.strokeStyle = band.colour;
     to.beginPath();
     for (let at = first; at < last; at++) {
-      const y = sight.height - 1 - (band.values[at] ?? 0) * scale;
+      const y = height - 1 - (band.values[at] ?? 0) * scale;
       if (at === first) to.moveTo(x(at), y);
       else to.lineTo(x(at), y);
       to.lineTo(x(at + 1), y);
@@ -80,15 +82,10 @@ export function drawLines(to: CanvasRenderingContext2D, bands: readonly Band[], 
 }
 
 /** Faint lines across, where the axis has its numbers. */
-export function drawGrid(
-  to: CanvasRenderingContext2D,
-  at: readonly number[],
-  sight: Pick<SeriesSight, "width" | "height" | "most">,
-  colour: string,
-): void {
-  to.fillStyle = colour;
+export function drawGrid({ to, width, height, tones }: TimePen, at: readonly number[], most: number): void {
+  to.fillStyle = tones.faint;
   for (const value of at) {
-    const y = Math.round(sight.height - (value / sight.most) * (sight.height - HEAD));
-    to.fillRect(0, Math.min(sight.height - 1, y), sight.width, 1);
+    const y = Math.round(height - (value / most) * (height - HEAD));
+    to.fillRect(0, Math.min(height - 1, y), width, 1);
   }
 }

@@ -1,5 +1,7 @@
 // How finely a graph asks: never for more than can be seen, and never for more than the server gives.
 
+import type { Range } from "../wire";
+
 /** Lanes times buckets of one request, which the server holds too. */
 export const CELLS = 40_000;
 
@@ -19,11 +21,7 @@ export function laneBuckets(width: number, lanes: number): number {
 }
 
 /** The buckets that overlap with a window: index of the first, and one past the last. */
-export function visible(
-  data: { from_ns: number; to_ns: number },
-  buckets: number,
-  window: { from_ns: number; to_ns: number },
-): [number, number] {
+export function visible(data: Range, buckets: number, window: Range): [number, number] {
   const width = (data.to_ns - data.from_ns) / Math.max(1, buckets);
   if (!(width > 0)) return [0, 0];
   const first = Math.max(0, Math.floor((window.from_ns - data.from_ns) / width));
@@ -34,11 +32,7 @@ export function visible(
 /**
  * Sums of neighbours, or the highest of them, so that at most `most` values are left: what a table of a graph shows.
  */
-export function merged(
-  values: readonly number[],
-  most: number,
-  isHighest = false,
-): { by: number; sums: number[] } {
+export function merged(values: readonly number[], most: number, isHighest = false) {
   const by = Math.max(1, Math.ceil(values.length / most));
   const sums: number[] = [];
   values.forEach((value, place) => {

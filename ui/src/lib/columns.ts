@@ -3,20 +3,8 @@
 import type { ColumnInfo } from "../wire";
 
 /** Words that titles made of names get wrong. */
-const WORDS: Record<string, string> = {
-  Io: "I/O",
-  Cpu: "CPU",
-  Irp: "IRP",
-  Dns: "DNS",
-  Tcp: "TCP",
-  Id: "ID",
-  Pid: "PID",
-  Tid: "TID",
-  Mhz: "MHz",
-  Numa: "NUMA",
-  Hresult: "HRESULT",
-  Sid: "SID",
-};
+const SAID = ["I/O", "CPU", "IRP", "DNS", "TCP", "ID", "PID", "TID", "MHz", "NUMA", "HRESULT", "SID"];
+const WORDS = new Map(SAID.map((word) => [word.replace("/", "").toLowerCase(), word]));
 
 /** Titles that say neither what is measured nor in what. */
 const TITLES: Record<string, string> = {
@@ -33,7 +21,7 @@ export function columnTitle({ name, title }: Pick<ColumnInfo, "name" | "title">)
   const known = TITLES[name];
   if (known !== undefined) return known;
   const words = title.split(" ").map((word, at) => {
-    const said = WORDS[word] ?? WORDS[`${word.charAt(0).toUpperCase()}${word.slice(1)}`];
+    const said = WORDS.get(word.toLowerCase());
     return said !== undefined && (at === 0 || word.length > 1) ? said : word;
   });
   return words.join(" ");

@@ -1,7 +1,7 @@
 // Two flame graphs as one: each frame is as wide as both sides together, and knows what each had.
 
-import type { FlameAnswer, FlameNode } from "../wire";
-import { childrenOf } from "./flame-layout";
+import type { FlameAnswer } from "../wire";
+import { FrameTree, heaviestFirst, nameOf } from "./flame-layout";
 
 export interface FlameDiff {
   /** Both sides together. */
@@ -18,60 +18,29 @@ export const withoutId = (name: string) => name.replace(/ ?\(\d+\)$/, "");
 
 /** Frames with the same names from the root on are one. Values of B count `times` as much. */
 export function mergeFlames(left: FlameAnswer, right: FlameAnswer, times = 1): FlameDiff {
-  const nodes: FlameNode[] = [];
-  const names: string[] = [];
+  const tree = new FrameTree();
   const [a, b]: [number[], number[]] = [[], []];
-  const places = new Map<string, number>();
-  const nameOf = new Map<string, number>();
   const add = (from: FlameAnswer, by: number, sums: number[]) => {
     const placed: number[] = [];
     from.nodes.forEach((node, at) => {
-      const own = from.names[node.name] ?? "";
+      const own = nameOf(from, at);
       const name = node.kind === PROCESS ? withoutId(own) : own;
-      const parent = at === 0 ? 0 : (placed[node.parent] ?? 0);
-      const id = at === 0 ? "" : `${parent} ${node.kind} ${name}`;
-      let place = places.get(id);
-      if (place === undefined) {
-        place = nodes.length;
-        places.set(id, place);
-        if (!nameOf.has(name)) nameOf.set(name, names.push(name) - 1);
-        const named = nameOf.get(name) ?? 0;
-        nodes.push({ parent, name: named, total: 0, own: 0, count: 0, kind: node.kind });
-        a.push(0);
-        b.push(0);
-      }
-      const found = nodes[place];
+      const parent = at === 0 ? -1 : (placed[node.parent] ?? 0);
+      const place = tree.add(parent, { ...node, total: 0, own: 0, count: 0 }, name);
       placed[at] = place;
+      sums[place] = (sums[place] ?? 0) + node.total * by;
+      const found = tree.nodes[place];
       if (found === undefined) return;
       found.total += node.total * by;
       found.own += node.own * by;
       found.count += node.count;
-      sums[place] = (sums[place] ?? 0) + node.total * by;
     });
   };
   add(left, 1, a);
   add(right, times, b);
-  return sorted({ answer: { ...left, nodes, names }, a, b });
-}
-
-/** The same frames with the heaviest of each level first, whichever side it was on. */
-function sorted({ answer, a, b }: FlameDiff): FlameDiff {
-  const children = childrenOf(answer.nodes);
-  const order: number[] = [];
-  const parents: number[] = [];
-  const visit = (at: number, parent: number) => {
-    const place = order.push(at) - 1;
-    parents.push(Math.max(0, parent));
-    const total = (child: number) => answer.nodes[child]?.total ?? 0;
-    for (const child of [...(children[at] ?? [])].sort((x, y) => total(y) - total(x))) visit(child, place);
-  };
-  if (answer.nodes.length > 0) visit(0, -1);
-  const nodes = order.flatMap((at, place): FlameNode[] => {
-    const node = answer.nodes[at];
-    return node === undefined ? [] : [{ ...node, parent: parents[place] ?? 0 }];
-  });
+  const { nodes, order } = heaviestFirst(tree.nodes);
   const of = (sums: readonly number[]) => order.map((at) => sums[at] ?? 0);
-  return { answer: { ...answer, nodes }, a: of(a), b: of(b) };
+  return { answer: { ...left, nodes, names: tree.names }, a: of(a), b: of(b) };
 }
 
 /**

@@ -1,7 +1,7 @@
 // Flame graphs that grow: an answer has the widest frames of all, and another one of a part has more of that part.
 
 import type { FlameAnswer, FlameNode } from "../wire";
-import { nameOf, pathTo } from "./flame-layout";
+import { FrameTree, nameOf, pathTo } from "./flame-layout";
 
 /** What stacks weigh that go on below each node, into frames that the answer does not have. */
 export function leftOut(nodes: readonly FlameNode[]): number[] {
@@ -43,24 +43,12 @@ export function nearest({ nodes, names }: FlameAnswer, path: readonly string[]):
 
 /** The answer with the frames that a part has beyond it. Places of nodes stay, and so do their sums. */
 export function grown(answer: FlameAnswer, part: FlameAnswer): FlameAnswer {
-  const [nodes, names] = [[...answer.nodes], [...answer.names]];
-  const nameAt = new Map(names.map((name, at) => [name, at]));
-  const id = (parent: number, node: FlameNode, name: string) => `${parent} ${node.kind} ${name}`;
-  const known = new Map(nodes.map((node, at) => [id(node.parent, node, names[node.name] ?? ""), at]));
+  const tree = new FrameTree(answer);
   const places = [0];
   part.nodes.forEach((node, at) => {
-    if (at === 0) return;
-    const name = part.names[node.name] ?? "";
-    const parent = places[node.parent] ?? 0;
-    const key = id(parent, node, name);
-    let place = known.get(key);
-    if (place === undefined) {
-      if (!nameAt.has(name)) nameAt.set(name, names.push(name) - 1);
-      place = nodes.push({ ...node, parent, name: nameAt.get(name) ?? 0 }) - 1;
-      known.set(key, place);
-    }
-    places[at] = place;
+    if (at > 0) places[at] = tree.add(places[node.parent] ?? 0, node, nameOf(part, at));
   });
+  const { nodes, names } = tree;
   return { ...answer, nodes, names, left_out: leftOut(nodes).reduce((sum, one) => sum + one, 0) };
 }
 

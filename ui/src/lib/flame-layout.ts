@@ -35,12 +35,7 @@ export function layout(nodes: readonly FlameNode[]): Layout {
 }
 
 /** The node of a level that covers this weight, or nothing. */
-export function nodeAt(
-  nodes: readonly FlameNode[],
-  found: Layout,
-  level: number,
-  weight: number,
-): number | null {
+export function nodeAt(nodes: readonly FlameNode[], found: Layout, level: number, weight: number) {
   const row = found.levels[level] ?? [];
   const startOf = (node: number) => found.start[node] ?? 0;
   const endOf = (node: number) => startOf(node) + (nodes[node]?.total ?? 0);
@@ -72,17 +67,68 @@ export function childrenOf(nodes: readonly FlameNode[]): number[][] {
   return children;
 }
 
+/** Frames that are added one by one: those of one name and kind below one frame are one. */
+export class FrameTree {
+  readonly nodes: FlameNode[];
+  readonly names: string[];
+  private readonly places: Map<string, number>;
+  private readonly nameAt: Map<string, number>;
+
+  constructor(of: Pick<FlameAnswer, "nodes" | "names"> = { nodes: [], names: [] }) {
+    this.nodes = [...of.nodes];
+    this.names = [...of.names];
+    const keyOf = (node: FlameNode) => this.keyOf(node.parent, node, this.names[node.name] ?? "");
+    this.places = new Map(this.nodes.map((node, at) => [keyOf(node), at]));
+    this.nameAt = new Map(this.names.map((name, at) => [name, at]));
+  }
+
+  private keyOf(parent: number, { kind }: FlameNode, name: string): string {
+    return `${parent} ${kind} ${name}`;
+  }
+
+  /** Adds a frame below another one unless it is there, and gives its place. The root is below −1. */
+  add(parent: number, node: FlameNode, name: string): number {
+    const key = this.keyOf(parent, node, name);
+    const known = this.places.get(key);
+    if (known !== undefined) return known;
+    if (!this.nameAt.has(name)) this.nameAt.set(name, this.names.push(name) - 1);
+    const place =
+      this.nodes.push({ ...node, parent: Math.max(0, parent), name: this.nameAt.get(name) ?? 0 }) - 1;
+    this.places.set(key, place);
+    return place;
+  }
+}
+
+/**
+ * The same nodes with the heaviest of each frame's children first, and where each of them was: frame by frame down to
+ * the leaves, or level by level.
+ */
+export function heaviestFirst(nodes: readonly FlameNode[], isByLevel = false) {
+  const children = childrenOf(nodes);
+  const total = (at: number) => nodes[at]?.total ?? 0;
+  const order: number[] = [];
+  const moved: FlameNode[] = [];
+  const next = [{ at: 0, parent: 0 }];
+  for (let one = next.shift(); one !== undefined; one = next.shift()) {
+    const node = nodes[one.at];
+    if (node === undefined) continue;
+    const place = order.push(one.at) - 1;
+    moved.push({ ...node, parent: one.parent });
+    const below = (children[one.at] ?? []).sort((a, b) => total(b) - total(a));
+    const found = below.map((at) => ({ at, parent: place }));
+    if (isByLevel) next.push(...found);
+    else next.unshift(...found);
+  }
+  return { nodes: moved, order };
+}
+
 /** From this node down, the child that weighs most, as far as there is one: the heaviest path. */
 export function heaviest(nodes: readonly FlameNode[], from: number): number[] {
   const children = childrenOf(nodes);
   const path = [from];
   for (let at = from; ; ) {
-    const next = (children[at] ?? []).reduce<number | null>(
-      (best, child) =>
-        best === null || (nodes[child]?.total ?? 0) > (nodes[best]?.total ?? 0) ? child : best,
-      null,
-    );
-    if (next === null) return path;
+    const [next] = (children[at] ?? []).sort((a, b) => (nodes[b]?.total ?? 0) - (nodes[a]?.total ?? 0));
+    if (next === undefined) return path;
     path.push(next);
     at = next;
   }

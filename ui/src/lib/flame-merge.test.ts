@@ -3,7 +3,8 @@ import { test } from "node:test";
 import type { FlameAnswer } from "../wire";
 import { leftOut } from "./flame-grow";
 import { nameOf } from "./flame-layout";
-import { merged, moduleOf } from "./flame-merge";
+import { merged } from "./flame-merge";
+import { moduleOf } from "./frame-name";
 
 const source = { sql: "", command: "", rows_read: 0, took_ms: 0, not_applied: [], notes: [] };
 

@@ -1,15 +1,11 @@
 // Frames that the reader does not want to see: their time is that of their callers, as if they had been inlined.
 
-import type { FlameAnswer, FlameNode } from "../wire";
-import { nameOf } from "./flame-layout";
+import type { FlameAnswer } from "../wire";
+import { FrameTree, heaviestFirst, nameOf } from "./flame-layout";
+import { moduleOf } from "./frame-name";
 
 /** Kinds of nodes from this one on are frames. */
 export const METHOD = 3;
-
-/** The module of a frame, by its name; nothing where that is not known. */
-export function moduleOf(name: string): string | null {
-  return /^([^!]+?)(?:!|\+0x)/.exec(name)?.[1] ?? null;
-}
 
 /** All frames of a module, as an entry of what is merged. */
 export const everyOf = (module: string) => `${module}!*`;
@@ -25,60 +21,37 @@ export interface Merged extends FlameAnswer {
 export function merged(answer: FlameAnswer, names: readonly string[]): Merged {
   const wanted = new Set(names);
   const isMerged = (name: string) => wanted.has(name) || wanted.has(everyOf(moduleOf(name) ?? ""));
+  const tree = new FrameTree();
   const places: number[] = [];
   const origins: number[] = [];
-  const nodes: FlameNode[] = [];
-  const known = new Map<string, number>();
   answer.nodes.forEach((node, at) => {
-    const parent = at === 0 ? 0 : (places[node.parent] ?? 0);
-    const caller = nodes[parent];
+    const parent = at === 0 ? -1 : (places[node.parent] ?? 0);
+    const caller = tree.nodes[parent];
     if (caller !== undefined && node.kind >= METHOD && isMerged(nameOf(answer, at))) {
       caller.own += node.own;
       places[at] = parent;
       return;
     }
-    const key = `${parent} ${node.kind} ${node.name}`;
-    const place = known.get(key) ?? nodes.length;
-    const same = at === 0 ? undefined : nodes[place];
+    const place = tree.add(parent, node, nameOf(answer, at));
     places[at] = place;
-    if (same === undefined) {
-      if (at > 0) known.set(key, place);
-      nodes.push({ ...node, parent });
+    const same = tree.nodes[place];
+    const origin = origins[place];
+    if (same === undefined || origin === undefined) {
       origins.push(at);
       return;
     }
-    if (node.total > (answer.nodes[origins[place] ?? 0]?.total ?? 0)) origins[place] = at;
+    if (node.total > (answer.nodes[origin]?.total ?? 0)) origins[place] = at;
     same.total += node.total;
     same.own += node.own;
     same.count += node.count;
   });
-  return inOrder({ ...answer, nodes, places, origins });
-}
-
-/** Frames side by side begin with the heaviest, as in an answer. */
-function inOrder(answer: Merged): Merged {
-  const { nodes, places, origins } = answer;
-  const depth: number[] = [];
-  nodes.forEach((node, at) => {
-    depth[at] = at === 0 ? 0 : (depth[node.parent] ?? 0) + 1;
-  });
-  const total = (at: number) => nodes[at]?.total ?? 0;
-  // Parents stay in front of their children.
-  const order = [...nodes.keys()].sort(
-    (a, b) => (depth[a] ?? 0) - (depth[b] ?? 0) || total(b) - total(a) || a - b,
-  );
-  const now: number[] = [];
-  order.forEach((at, place) => {
-    now[at] = place;
-  });
-  const moved = order.flatMap((at) => {
-    const node = nodes[at];
-    return node === undefined ? [] : [{ ...node, parent: now[node.parent] ?? 0 }];
-  });
+  const { nodes, order } = heaviestFirst(tree.nodes, true);
+  const now = new Map(order.map((at, place) => [at, place]));
   return {
     ...answer,
-    nodes: moved,
-    places: places.map((place) => now[place] ?? 0),
+    nodes,
+    names: tree.names,
+    places: places.map((place) => now.get(place) ?? 0),
     origins: order.map((at) => origins[at] ?? 0),
   };
 }

@@ -1,4 +1,15 @@
-// Names of frames: what of them may be cut, so that methods of one class are told apart.
+// Names of frames: `module!method` or `module+0x12`, and what of them may be cut, so that methods of one class are
+// told apart.
+
+/** The module of a frame, by its name; nothing where that is not known. */
+export function moduleOf(name: string): string | null {
+  return /^([^!]+?)(?:!|\+0x)/.exec(name)?.[1] ?? null;
+}
+
+/** The name without its module, if it has one. */
+export function methodOf(name: string): string {
+  return name.slice(name.indexOf("!") + 1);
+}
 
 /**
  * Where the method's own name begins, with the class that it is of: behind module, namespaces and outer classes.

@@ -1,39 +1,32 @@
 // What a trace has nothing of, and the recording that has it.
 
-/** Profiles of `etwkit record` by the tables and questions that they fill. */
-export const PROFILES: Record<string, string> = {
-  cpu_sample: "cpu",
-  context_switch: "cswitch",
-  disk_io: "disk",
-  file_io: "file",
-  hard_fault: "disk",
-  net_io: "network",
-  dns_query: "dns",
-  registry_io: "registry",
-  exception: "dotnet",
-  user_lock: "usercrit",
-  alpc: "alpc",
-  dpc: "cpu",
-  "mini-filter": "minifilter",
-  syscall: "syscall",
-  ready: "cswitch",
-  start: "cswitch",
-  cores: "power",
-  timer: "power",
-  power: "power",
-  tcp: "network",
-  memory: "memory",
-  "virtual-alloc": "memory",
-  "page-fault": "faults",
-  pool: "pool",
-  objectref: "handle",
-  "gdi-user": "gdi",
-  gc: "dotnet",
-  jit: "dotnet",
-  "thread-pool": "dotnet",
-  "ui-delay": "ui",
-  focus: "ui",
+/** Tables and questions that each profile of `etwkit record` fills. */
+const FILLED: Record<string, string[]> = {
+  cpu: ["cpu_sample", "dpc"],
+  cswitch: ["context_switch", "ready", "start"],
+  disk: ["disk_io", "hard_fault"],
+  file: ["file_io"],
+  network: ["net_io", "tcp"],
+  dns: ["dns_query"],
+  registry: ["registry_io"],
+  dotnet: ["exception", "gc", "jit", "thread-pool"],
+  usercrit: ["user_lock"],
+  alpc: ["alpc"],
+  minifilter: ["mini-filter"],
+  syscall: ["syscall"],
+  power: ["cores", "timer", "power"],
+  memory: ["memory", "virtual-alloc"],
+  faults: ["page-fault"],
+  pool: ["pool"],
+  handle: ["objectref"],
+  gdi: ["gdi-user"],
+  ui: ["ui-delay", "focus"],
 };
+
+/** Profiles by what they fill. */
+export const PROFILES = Object.fromEntries(
+  Object.entries(FILLED).flatMap(([profile, all]) => all.map((one) => [one, profile])),
+);
 
 /** Says that a trace has no rows of a table or a question, and what to record. */
 export function nothingOf(table: string): string {

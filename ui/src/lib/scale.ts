@@ -20,6 +20,16 @@ export function span(range: Range): number {
   return Math.max(1, range.to_ns - range.from_ns);
 }
 
+/** The moment in the middle of a range. */
+export function middle(range: Range): number {
+  return (range.from_ns + range.to_ns) / 2;
+}
+
+/** Whether two ranges have a moment in common. */
+export function meets(a: Range, b: Range): boolean {
+  return a.to_ns >= b.from_ns && a.from_ns <= b.to_ns;
+}
+
 /** The range with its ends in order. */
 export function ordered(a: number, b: number): Range {
   return { from_ns: Math.round(Math.min(a, b)), to_ns: Math.round(Math.max(a, b)) };
@@ -58,9 +68,9 @@ export function isSeenIn(range: Range, window: Range): boolean {
   return isInside && span(range) >= span(window) / 50;
 }
 
-/** The window that shows a range with some space around it. */
-export function around(range: Range, bounds: Range, margin = 0.05): Range {
-  const more = span(range) * margin;
+/** The window that shows a range with a quarter of its length on each side. */
+export function around(range: Range, bounds: Range): Range {
+  const more = span(range) / 4;
   return within({ from_ns: range.from_ns - more, to_ns: range.to_ns + more }, bounds);
 }
 

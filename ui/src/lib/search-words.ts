@@ -1,21 +1,34 @@
 // Text of the search box as words: a kind of thing, and parts of its name.
 
-/** Words that people use for a kind of hit. */
-const KINDS: Record<string, readonly string[]> = {
-  process: ["process", "processes", "pid"],
-  thread: ["thread", "threads", "tid"],
-  core: ["core", "cpu", "processor"],
-  module: ["module", "modules", "dll", "driver"],
-  method: ["method", "methods", "function"],
-  file: ["file", "files", "path"],
-  tag: ["tag", "tags"],
-  service: ["service", "services"],
-  mark: ["mark", "marks"],
-  event: ["event", "events"],
-  dns: ["dns", "host"],
-  remote: ["remote", "address", "ip"],
-  registry: ["registry", "key"],
-  exception: ["exception", "exceptions"],
+/** What can be found. */
+export interface Kind {
+  /** Words that people use for it. */
+  words: readonly string[];
+  /** Heading of its hits. */
+  title: string;
+  /** What a filter of it can be typed as, if it is a field to filter by. */
+  typed?: string;
+}
+
+export const KINDS: Record<string, Kind> = {
+  process: {
+    words: ["process", "processes", "pid"],
+    title: "Processes",
+    typed: "as in process bash, or its id",
+  },
+  thread: { words: ["thread", "threads", "tid"], title: "Threads", typed: "its id, or its name" },
+  core: { words: ["core", "cpu", "processor"], title: "Processors", typed: "a processor by its number" },
+  tag: { words: ["tag", "tags"], title: "Stack tags", typed: "as in tag defender" },
+  file: { words: ["file", "files", "path"], title: "Files", typed: "a part of its path" },
+  module: { words: ["module", "modules", "dll", "driver"], title: "Modules", typed: "as in module ntfs" },
+  method: { words: ["method", "methods", "function"], title: "Methods", typed: "a part of its name" },
+  service: { words: ["service", "services"], title: "Services" },
+  mark: { words: ["mark", "marks"], title: "Marks" },
+  event: { words: ["event", "events"], title: "Events" },
+  dns: { words: ["dns", "host"], title: "DNS names" },
+  remote: { words: ["remote", "address", "ip"], title: "Remote addresses" },
+  registry: { words: ["registry", "key"], title: "Registry keys" },
+  exception: { words: ["exception", "exceptions"], title: "Exceptions" },
 };
 
 /** Digits from which on a number says more than the longest word. */
@@ -37,7 +50,7 @@ export function searchWords(typed: string): Words {
     .split(/[\s()]+/)
     .filter(Boolean);
   const [first] = parts;
-  const named = Object.entries(KINDS).find(([, names]) => first !== undefined && names.includes(first));
+  const named = Object.entries(KINDS).find(([, { words }]) => first !== undefined && words.includes(first));
   // A kind alone may be a name as well: a process can be called `dns`.
   const isKind = named !== undefined && (parts.length > 1 || /\s$/.test(typed));
   const words = isKind ? parts.slice(1) : parts;

@@ -1,6 +1,6 @@
 // Stack tags of the reader's own: rules, and the files that `--stack-tag-file` and Windows Performance Analyzer read.
 
-import { moduleOf } from "./flame-merge";
+import { methodOf, moduleOf } from "./frame-name";
 import { withEntities } from "./safe";
 
 /** Patterns of a frame; an empty one restricts nothing. */
@@ -22,7 +22,7 @@ export const OWN_FILE = "own.stacktags";
 export function entryOf(name: string): Entry | null {
   const known = moduleOf(name);
   const module = known === null || known === "?" ? "" : known;
-  const method = name.includes("!") ? name.slice(name.indexOf("!") + 1) : "";
+  const method = name.includes("!") ? methodOf(name) : "";
   // These would match every stack, or one run alone.
   const isVague = /^([*?]*|(0x)?[0-9a-f]{6,})$/i.test(method);
   return module === "" && isVague ? null : { module, method };

@@ -1,6 +1,7 @@
 // How much of the code that a picture shows has no names, and in which modules.
 
 import type { Direction, FlameAnswer } from "../wire";
+import { moduleOf } from "./frame-name";
 
 /** Kinds of nodes: frames from this one on, and places without a name. */
 const [METHOD, PLACE] = [3, 4];
@@ -24,22 +25,16 @@ export interface ModuleNames {
   unnamed: number;
 }
 
-/** The module of a function, and whether it has a name: `a.dll!Run`, `a.dll+0x12`; nothing for a place in no module. */
-function partsOf(name: string): { module: string; isNamed: boolean } | null {
-  const [, module, sign] = /^([^!]+?)(!|\+0x[0-9a-f]+$)/i.exec(name) ?? [];
-  return module === undefined ? null : { module, isNamed: sign === "!" };
-}
-
 /** Modules of functions with their exclusive time, the one with most time without a name first. */
 export function modulesOf(functions: readonly [name: string, own: number][]): ModuleNames[] {
   const all = new Map<string, ModuleNames>();
   for (const [name, own] of functions) {
-    const parts = partsOf(name);
-    if (parts === null || own === 0) continue;
-    const key = parts.module.toLowerCase();
-    const found = all.get(key) ?? { module: parts.module, named: 0, unnamed: 0 };
+    const module = moduleOf(name);
+    if (module === null || own === 0) continue;
+    const key = module.toLowerCase();
+    const found = all.get(key) ?? { module, named: 0, unnamed: 0 };
     all.set(key, found);
-    if (parts.isNamed) found.named += own;
+    if (name.includes("!")) found.named += own;
     else found.unnamed += own;
   }
   return [...all.values()].sort((a, b) => b.unnamed - a.unnamed || (a.module < b.module ? -1 : 1));

@@ -12,7 +12,7 @@ import { Splitter } from "../components/splitter";
 import { Tooltip } from "../components/tooltip";
 import { shown } from "../lib/safe";
 import { setter, toggler } from "../lib/signals";
-import { isCatalogueOver, isLayoutsOpen, isNarrow, isTagsOpen, isViewLarge } from "../state/page";
+import { isCatalogueOver, isNarrow, isViewLarge } from "../state/page";
 import * as prefs from "../state/prefs";
 import { focusRegion } from "../state/regions";
 import * as store from "../state/store";
@@ -76,25 +76,26 @@ function Workspace(props: ViewProps) {
   );
 }
 
+/** A size as a border changes it. */
+const dragged = ({ now, least, most }: prefs.Size) => ({
+  value: now.value,
+  least,
+  most,
+  onChange: setter(now),
+});
+
 function Left(props: ViewProps) {
   return (
     <nav
       class="side side-views"
       tabIndex={-1}
       aria-label="Views"
-      style={{ width: `${prefs.catalogueWidth.value}px` }}
+      style={{ width: `${prefs.catalogueWidth.now.value}px` }}
     >
       <div class="side-body">
         <Catalogue opening={props.opening} />
       </div>
-      <Splitter
-        label="Width of the list of views"
-        direction="column"
-        value={prefs.catalogueWidth.value}
-        least={140}
-        most={360}
-        onChange={setter(prefs.catalogueWidth)}
-      />
+      <Splitter label="Width of the list of views" direction="column" {...dragged(prefs.catalogueWidth)} />
     </nav>
   );
 }
@@ -105,16 +106,13 @@ function Right() {
       class="side side-inspector"
       tabIndex={-1}
       aria-label="Inspector"
-      style={{ width: `${prefs.inspectorWidth.value}px` }}
+      style={{ width: `${prefs.inspectorWidth.now.value}px` }}
     >
       <Splitter
         label="Width of the inspector"
         direction="column"
-        value={prefs.inspectorWidth.value}
-        least={200}
-        most={720}
+        {...dragged(prefs.inspectorWidth)}
         perPixel={-1}
-        onChange={setter(prefs.inspectorWidth)}
       />
       <div class="side-body">
         <Inspector />
@@ -135,7 +133,7 @@ function Middle(props: ViewProps) {
         // Few graphs leave their room to the view.
         <div
           class="over-time"
-          style={isOpen ? { flex: "0 1 auto", maxHeight: `${share.value}%` } : { flex: "1 1 auto" }}
+          style={isOpen ? { flex: "0 1 auto", maxHeight: `${share.now.value}%` } : { flex: "1 1 auto" }}
         >
           <Timeline {...props} />
         </div>
@@ -144,11 +142,8 @@ function Middle(props: ViewProps) {
         <Splitter
           label="Height of the timeline"
           direction="row"
-          value={share.value}
-          least={12}
-          most={85}
+          {...dragged(share)}
           perPixel={() => 100 / Math.max(1, document.querySelector(".middle")?.clientHeight ?? 1)}
-          onChange={setter(share)}
         />
       )}
       {isOpen && <Below {...props} />}
@@ -201,12 +196,14 @@ export function App() {
       )}
       <Header isTrace={trace !== null && store.pending.value === null} />
       <Screen />
-      <KeySheet />
+      <Dialog name="keys" class="key-sheet" label="Keys">
+        {() => <KeySheet />}
+      </Dialog>
       {trace !== null && <ReportDialog trace={trace} />}
-      <Dialog class="key-sheet wide-sheet" label="Stack tags" of={isTagsOpen}>
+      <Dialog name="tags" class="key-sheet wide-sheet" label="Stack tags">
         {() => <StackTags />}
       </Dialog>
-      <Dialog class="key-sheet wide-sheet" label="Layouts" of={isLayoutsOpen}>
+      <Dialog name="layouts" class="key-sheet wide-sheet" label="Layouts">
         {() => <Layouts />}
       </Dialog>
       <Tooltip />

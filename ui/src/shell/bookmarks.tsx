@@ -6,7 +6,7 @@ import { Icon } from "../components/icon";
 import { Menu, type MenuEntry } from "../components/menu";
 import { exactMoment, range as rangeText } from "../lib/format";
 import { shown } from "../lib/safe";
-import { isSame } from "../lib/scale";
+import { isSame, middle } from "../lib/scale";
 import * as marks from "../state/bookmarks";
 import { announced } from "../state/page";
 import * as store from "../state/store";
@@ -20,7 +20,7 @@ export const placeOf = (range: Range) =>
 function isSelected({ range }: marks.Bookmark): boolean {
   const { range: selected, window } = store.view.value;
   if (!marks.isMoment(range)) return isSame(selected, range);
-  return Math.abs((window.from_ns + window.to_ns) / 2 - range.from_ns) <= 1;
+  return Math.abs(middle(window) - range.from_ns) <= 1;
 }
 
 export function BookmarkMenu() {

@@ -3,6 +3,7 @@
 import { Check } from "../components/choice";
 import { isCatalogueOver } from "../state/page";
 import { isViewOpen } from "../state/prefs";
+import { walk } from "../state/regions";
 import * as store from "../state/store";
 import { VIEWS } from "../views";
 import { GRAPHS } from "../views/graphs";
@@ -19,17 +20,13 @@ function isStop(view: View, opening: Opening): boolean {
   return isListed ? view.id === store.viewId.value : view === VIEWS[0];
 }
 
-function alongViews(event: KeyboardEvent): void {
-  const entry = event.currentTarget as HTMLElement;
-  const all = entry.closest(".catalogue")?.querySelectorAll<HTMLElement>("button.entry") ?? [];
+function alongViews(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
+  const all = event.currentTarget.closest(".catalogue")?.querySelectorAll<HTMLElement>("button.entry") ?? [];
   // Those that are folded have no place.
-  const entries = [...all].filter((one) => one.offsetParent !== null);
-  const at = entries.indexOf(entry);
-  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: entries.length - 1 }[event.key];
-  if (at < 0 || to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
-  event.preventDefault();
-  event.stopPropagation();
-  entries[Math.max(0, Math.min(entries.length - 1, to))]?.focus();
+  walk(
+    event,
+    [...all].filter((one) => one.offsetParent !== null),
+  );
 }
 
 function Entry({ view, opening }: { view: View; opening: Opening }) {
@@ -46,7 +43,6 @@ function Entry({ view, opening }: { view: View; opening: Opening }) {
         title={lacks === null ? view.sentence : `${view.sentence}\n${lacks}`}
         onKeyDown={alongViews}
         onClick={() => {
-          isViewOpen.value = true;
           isCatalogueOver.value = false;
           store.setView(view.id);
         }}

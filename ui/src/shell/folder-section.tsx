@@ -9,6 +9,7 @@ import { type Order, type Sorting, sorted, stateOf, turned } from "../lib/folder
 import { counted, bytes as sizeOf, wallClock } from "../lib/format";
 import { shown } from "../lib/safe";
 import { useAnswer } from "../state/answer";
+import { walk } from "../state/regions";
 import * as store from "../state/store";
 import type { FolderAnswer, FolderRecording } from "../wire";
 
@@ -85,7 +86,10 @@ function Recordings({ data, onOpen }: { data: FolderAnswer; onOpen: (paths: stri
   const [sorting, setSorting] = useState<Sorting | null>(null);
   return (
     <div class="folder-scroll">
-      <table class="folder-table" onKeyDown={walk}>
+      <table
+        class="folder-table"
+        onKeyDown={(event) => walk(event, event.currentTarget.querySelectorAll<HTMLElement>(".folder-open"))}
+      >
         <thead>
           <tr>
             <Title by="name" title="Name" sorting={sorting} onSort={setSorting} />
@@ -147,14 +151,4 @@ function Recording({ one, onOpen }: { one: FolderRecording; onOpen: () => void }
       <td>{shown(one.computer ?? "–")}</td>
     </tr>
   );
-}
-
-/** Arrows go from one recording to the next, Home and End to the first and the last. */
-function walk(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
-  const all = [...event.currentTarget.querySelectorAll<HTMLElement>(".folder-open")];
-  const at = event.target instanceof HTMLElement ? all.indexOf(event.target) : -1;
-  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
-  if (at < 0 || to === undefined) return;
-  event.preventDefault();
-  all[Math.min(all.length - 1, Math.max(0, to))]?.focus();
 }

@@ -10,7 +10,7 @@ import { span } from "../lib/scale";
 import { setterTo, toggler } from "../lib/signals";
 import { copyCommand, copyLink } from "../state/commands";
 import { comparePart } from "../state/compare";
-import { isCatalogueOver, isKeySheetOpen, isLayoutsOpen, isNarrow, isReportOpen } from "../state/page";
+import { dialog, isCatalogueOver, isNarrow } from "../state/page";
 import { isCatalogueOpen, isInspectorOpen, isViewOpen, type Theme, theme } from "../state/prefs";
 import { elapsed, recorder, showRecorder } from "../state/recording";
 import * as store from "../state/store";
@@ -22,12 +22,7 @@ function TraceChooser() {
   const traces = store.info.value?.traces ?? [];
   const entries: MenuEntry[] = traces.map((one) => ({
     title: shown(one.name),
-    detail:
-      one.state.is === "ready"
-        ? shown(one.path)
-        : one.state.is === "failed"
-          ? "cannot be opened"
-          : "opening…",
+    detail: { ready: shown(one.path), failed: "cannot be opened", opening: "opening…" }[one.state.is],
     isOn: one.id === shownTrace?.id,
     run: () => store.showTrace(one),
   }));
@@ -116,12 +111,12 @@ function ShareMenu() {
     {
       title: "Save report…",
       detail: "One file that opens in any browser",
-      run: setterTo(isReportOpen, true),
+      run: setterTo(dialog, "report"),
     },
     {
       title: "Layouts…",
       detail: "Keep how the page is arranged, or take it from a file",
-      run: setterTo(isLayoutsOpen, true),
+      run: setterTo(dialog, "layouts"),
     },
   ];
   return (
@@ -174,7 +169,7 @@ export function Header({ isTrace }: { isTrace: boolean }) {
           icon="keyboard"
           label="All keys"
           title="All keys (?)"
-          onClick={setterTo(isKeySheetOpen, true)}
+          onClick={setterTo(dialog, "keys")}
         />
       </div>
     </header>

@@ -25,9 +25,9 @@ export function Inspector() {
   const { focus, trace } = store.view.value;
   useEffect(() => void moment.askMoment(focus), [trace, focus?.kind, focus?.key, focus?.at_ns]);
   const at = moment.slice.value;
-  const failure = moment.sliceFailure.value;
+  const { failure, isBusy } = moment.answered.value;
   return (
-    <div class="inspector" aria-busy={moment.isSliceBusy.value}>
+    <div class="inspector" aria-busy={isBusy}>
       <IconButton
         icon="close"
         label="Drop the moment"
@@ -40,7 +40,7 @@ export function Inspector() {
           <p class="muted inspector-note">
             {failure !== null
               ? shown(`${failure.message} ${failure.hint ?? ""}`)
-              : moment.isSliceBusy.value || focus.kind === "process"
+              : isBusy || focus.kind === "process"
                 ? ""
                 : "The trace has no data about this moment."}
           </p>
@@ -75,14 +75,11 @@ function LaneFacts() {
   const lane = chosenLane.value?.lane.key === focus.key ? chosenLane.value.lane : null;
   const chip = moment.laneChip(focus.kind, focus.key);
   const name = lane === null ? nameOf(chip.field, String(focus.key)) : shown(lane.label);
-  const times: [string, number | null][] =
-    lane === null
-      ? []
-      : [
-          ["Running", lane.running_ns],
-          ["Ready", lane.ready_ns],
-          ["Waiting", lane.waiting_ns],
-        ];
+  const times: [string, number | null | undefined][] = [
+    ["Running", lane?.running_ns],
+    ["Ready", lane?.ready_ns],
+    ["Waiting", lane?.waiting_ns],
+  ];
   return (
     <>
       <h2 class="inspector-title">
@@ -93,7 +90,7 @@ function LaneFacts() {
       <dl class="facts">
         {times.map(
           ([title, ns]) =>
-            ns !== null && <Fact key={title} title={title} text={duration(ns)} exact={exactDuration(ns)} />,
+            ns != null && <Fact key={title} title={title} text={duration(ns)} exact={exactDuration(ns)} />,
         )}
       </dl>
     </>
@@ -113,6 +110,7 @@ const ACTS: [string, string, (at: Slice) => unknown][] = [
 function SliceFacts({ at }: { at: Slice }) {
   const thread = shown(at.thread);
   const process = shown(at.process);
+  const source = moment.answered.value.data?.source;
   return (
     <>
       <h2
@@ -149,7 +147,7 @@ function SliceFacts({ at }: { at: Slice }) {
       {at.readying_thread_key !== null && (
         <Stack title={`Stack of ${readyingName(at)} then`} frames={at.readying_stack} />
       )}
-      {moment.sliceSource.value !== null && <SourceLine source={moment.sliceSource.value} />}
+      {source !== undefined && <SourceLine source={source} />}
     </>
   );
 }
@@ -196,7 +194,7 @@ function Woke({ at }: { at: Slice }) {
       <h3>Ended the wait of</h3>
       <ul class="woken">
         {all.slice(0, 8).map((one) => (
-          <li key={`${one.key} ${one.at_ns}`}>
+          <li key={`${one.key} ${one.range.to_ns}`}>
             <Button text={shown(one.label)} class="link" title="To its wait" onClick={() => goToSpell(one)} />
           </li>
         ))}

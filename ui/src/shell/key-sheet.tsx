@@ -1,12 +1,10 @@
 // All keys, out of the list of commands.
 
 import type { ComponentChildren } from "preact";
-import { Button } from "../components/button";
 import { Check } from "../components/choice";
-import { Dialog } from "../components/dialog";
-import { setter, setterTo } from "../lib/signals";
+import { DialogHead } from "../components/dialog";
+import { setter } from "../lib/signals";
 import { type Command, withViews } from "../state/commands";
-import { isKeySheetOpen } from "../state/page";
 import { singleKeys } from "../state/prefs";
 import { VIEWS } from "../views";
 import { Keys } from "./search-box";
@@ -34,23 +32,13 @@ const TABLES: [string, string][] = [
 ];
 
 export function KeySheet() {
-  return (
-    <Dialog class="key-sheet" label="Keys" of={isKeySheetOpen}>
-      {() => <Sheet />}
-    </Dialog>
-  );
-}
-
-function Sheet() {
   const commands = withViews(VIEWS).filter((command) => command.keys.length > 0);
   const keysOf = ({ keys }: Command) => keys.slice(0, 2).map((key) => <Keys key={key} name={key} />);
   return (
     <>
-      <header>
-        <h2>Keys</h2>
+      <DialogHead title="Keys">
         <Check text="Keys without Ctrl" isOn={singleKeys.value} onChange={setter(singleKeys)} />
-        <Button text="Close" onClick={setterTo(isKeySheetOpen, false)} />
-      </header>
+      </DialogHead>
       <div class="key-groups">
         {GROUPS.map((group) => (
           <Section

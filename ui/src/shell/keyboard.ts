@@ -2,7 +2,7 @@
 
 import { isSingle, keyName, Presses } from "../lib/keys";
 import { type Command, commandOf, withViews } from "../state/commands";
-import { isKeySheetOpen } from "../state/page";
+import { dialog } from "../state/page";
 import { singleKeys } from "../state/prefs";
 import { trace } from "../state/store";
 import { VIEWS } from "../views";
@@ -27,13 +27,9 @@ export function commandFor(
   const command = commandOf(commands, name);
   if (command === undefined) return undefined;
   const first = name.split(" ")[0] ?? name;
-  if (
-    target.isText &&
-    (isSingle(first) || name.includes("Arrow") || name === "Escape" || name === "Backspace")
-  )
-    return undefined;
-  // Ctrl+Z and Ctrl+Y in a box are its own.
-  if (target.isText && /^Ctrl\+(Shift\+)?[zy]$/.test(name)) return undefined;
+  // A box has keys of its own, undo and redo among them.
+  const isOfBox = isSingle(first) || /Arrow|^(Escape|Backspace|Ctrl\+(Shift\+)?[zy])$/.test(name);
+  if (target.isText && isOfBox) return undefined;
   if (target.hasOwnMoves && name.includes("Arrow")) return undefined;
   return hasSingleKeys || !isSingle(first) ? command : undefined;
 }
@@ -46,7 +42,7 @@ export function listenToKeys(): void {
     // An open dialog has the keyboard; it closes by itself. The document knows first that it is closed: the signal
     // follows with the event of the dialog, which may come after the next key.
     const isCovered = document.querySelector("dialog:modal") !== null;
-    if (isCovered && !(isKeySheetOpen.value && event.key === "?")) return;
+    if (isCovered && !(dialog.value === "keys" && event.key === "?")) return;
     const commands = withViews(VIEWS);
     const at = { isText: isText(target), hasOwnMoves: target.closest(OWN_MOVES) !== null };
     const isPrefix = (name: string) =>

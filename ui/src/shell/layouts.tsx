@@ -2,21 +2,19 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "../components/button";
+import { DialogHead } from "../components/dialog";
 import { chooseFile, saveText } from "../lib/files";
 import { counted } from "../lib/format";
 import { shown } from "../lib/safe";
-import { setterTo } from "../lib/signals";
 import * as kept from "../state/layouts";
-import { announced, isLayoutsOpen } from "../state/page";
+import { announced, closeDialog } from "../state/page";
 
 const FULL = `This browser keeps at most ${kept.MOST} layouts: delete one first.`;
-
-const close = setterTo(isLayoutsOpen, false);
 
 function apply(layout: kept.Layout): void {
   kept.applyLayout(layout);
   announced.value = "The layout is applied.";
-  close();
+  closeDialog();
 }
 
 function save(layout: kept.Layout): void {
@@ -49,10 +47,7 @@ export function Layouts() {
   };
   return (
     <>
-      <header>
-        <h2>Layouts</h2>
-        <Button text="Close" onClick={close} />
-      </header>
+      <DialogHead title="Layouts" />
       <p class="muted">
         A layout has the view, the graphs, sizes, columns and groups. It has no filters, and nothing of a
         trace. This browser keeps it.

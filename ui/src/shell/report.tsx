@@ -17,13 +17,12 @@ import {
   type ReportTable,
   reportHtml,
 } from "../lib/report";
-import { setterTo } from "../lib/signals";
 import { toggled } from "../lib/toggled";
 import { bookmarks } from "../state/bookmarks";
 import { commandFor } from "../state/commands";
 import { findingsOf } from "../state/findings";
 import { nameOf } from "../state/names";
-import { announced, isReportOpen } from "../state/page";
+import { announced, closeDialog } from "../state/page";
 import { chipText, fieldTitle } from "../state/selection";
 import * as store from "../state/store";
 import { viewOf } from "../views";
@@ -58,15 +57,20 @@ function findingOf(one: Finding): ReportFinding {
   };
 }
 
+/** As many rows as a report has room for, and how many more there are. */
+const firstRows = <R,>(rows: readonly R[], rowOf: (row: R) => ReportTable["rows"][number]) => ({
+  rows: rows.slice(0, MOST_ROWS).map(rowOf),
+  left: Math.max(0, rows.length - MOST_ROWS),
+});
+
 function tableOf({ label, columns, rows, places, foot }: ShownGrid): ReportTable {
   return {
     title: label,
     columns: columns.map(({ title, isNumber }) => ({ title, isNumber: isNumber === true })),
-    rows: rows.slice(0, MOST_ROWS).map((row) => ({
+    ...firstRows(rows, (row) => ({
       level: row.indent ?? row.level,
       cells: columns.map((_, at) => row.cells[places[at] ?? at]?.text ?? ""),
     })),
-    left: Math.max(0, rows.length - MOST_ROWS),
     foot,
   };
 }
@@ -79,16 +83,14 @@ const LISTS = [".compare-rows table", "ul.processes", ".waits ol", "ul.bars", "u
 const textOf = (element: Element) => (element.textContent ?? "").replace(/[▾▸]/g, "").trim();
 
 function listOf(list: Element): ReportTable {
-  const rows = [...list.querySelectorAll(":scope > li, tbody > tr")].map((row) => {
-    const cells = row.children.length === 0 ? [row] : [...row.children];
-    return { level: 0, cells: cells.map(textOf).filter((text, at) => at === 0 || text !== "") };
-  });
   const titles = [...list.querySelectorAll("thead th")].map(textOf);
   return {
     title: list.getAttribute("aria-label") ?? list.closest("[aria-label]")?.getAttribute("aria-label") ?? "",
     columns: titles.map((title) => ({ title, isNumber: false })),
-    rows: rows.slice(0, MOST_ROWS),
-    left: Math.max(0, rows.length - MOST_ROWS),
+    ...firstRows([...list.querySelectorAll(":scope > li, tbody > tr")], (row) => {
+      const cells = row.children.length === 0 ? [row] : [...row.children];
+      return { level: 0, cells: cells.map(textOf).filter((text, at) => at === 0 || text !== "") };
+    }),
     foot: "",
   };
 }
@@ -162,7 +164,7 @@ function partsOf(trace: TraceInfo): { part: Part; title: string; isThere: boolea
 export function ReportDialog({ trace }: { trace: TraceInfo }) {
   const [without, setWithout] = useState<ReadonlySet<Part>>(new Set());
   return (
-    <Dialog class="key-sheet report" label="Save report" of={isReportOpen}>
+    <Dialog name="report" class="key-sheet report" label="Save report">
       {() => (
         <ReportForm trace={trace} without={without} onToggle={(part) => setWithout(toggled(without, part))} />
       )}
@@ -179,14 +181,13 @@ interface FormProps {
 
 function ReportForm({ trace, without, onToggle }: FormProps) {
   const parts = partsOf(trace);
-  const close = setterTo(isReportOpen, false);
   const save = (event: Event) => {
     event.preventDefault();
     const chosen = parts.filter(({ part, isThere }) => isThere && !without.has(part));
     const report = made(trace, (part) => chosen.some((one) => one.part === part));
     saveText(fileName(trace.name), reportHtml(report), "text/html");
     announced.value = "The report is saved.";
-    close();
+    closeDialog();
   };
   return (
     <form onSubmit={save}>
@@ -208,7 +209,7 @@ function ReportForm({ trace, without, onToggle }: FormProps) {
         <button type="submit" class="main">
           Save
         </button>
-        <Button text="Cancel" onClick={close} />
+        <Button text="Cancel" onClick={closeDialog} />
       </footer>
     </form>
   );

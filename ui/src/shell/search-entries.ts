@@ -5,11 +5,10 @@ import { best, typedClock, typedElapsed, typedTime } from "../lib/match";
 import { hasRows } from "../lib/opening";
 import { shown } from "../lib/safe";
 import { span } from "../lib/scale";
-import { hasWords, searchWords, wholeWords } from "../lib/search-words";
+import { hasWords, KINDS, searchWords, wholeWords } from "../lib/search-words";
 import { type Command, withViews } from "../state/commands";
 import { learn } from "../state/names";
 import { hover, searchAsked } from "../state/page";
-import { isViewOpen } from "../state/prefs";
 import * as store from "../state/store";
 import { VIEWS } from "../views";
 import type { Hit } from "../wire";
@@ -31,39 +30,15 @@ const MOST_OF_KIND = 8;
 /** Share of the trace that a moment is shown in, as its divisor. */
 const ZOOM = 20;
 
-const KIND_TITLES: Record<string, string> = {
-  process: "Processes",
-  thread: "Threads",
-  module: "Modules",
-  method: "Methods",
-  file: "Files",
-  tag: "Stack tags",
-  mark: "Marks",
-  event: "Events",
-  service: "Services",
-  dns: "DNS names",
-  remote: "Remote addresses",
-  registry: "Registry keys",
-  exception: "Exceptions",
-};
-
-function commandEntry(command: Command): Entry {
-  return {
-    id: command.id,
-    group: command.group === "Views" ? "Views" : "Commands",
-    title: command.title,
-    detail: "",
-    keys: command.keys[0] ?? null,
-    run: command.run,
-  };
+function commandEntry({ id, title, group, keys, run }: Command): Entry {
+  const heading = group === "Views" ? group : "Commands";
+  return { ...entry(heading, id, title, run), keys: keys[0] ?? null };
 }
 
 /** A moment that was looked for comes into view with a part of the trace around it, and is marked. */
 export function showMoment(at_ns: number): void {
-  const whole = store.trace.value?.opening?.range ?? store.view.value.window;
   // Where all is in view, going there has to show that something was found.
-  const length = Math.min(span(store.view.value.window), span(whole) / ZOOM);
-  store.setWindow({ from_ns: at_ns - length / 2, to_ns: at_ns + length / 2 }, "");
+  store.centre(at_ns, Math.min(span(store.view.value.window), span(store.bounds()) / ZOOM));
   hover.value = at_ns;
 }
 
@@ -95,7 +70,7 @@ export function hitEntries(hits: readonly Hit[], typed = ""): Entry[] {
       .slice(0, MOST_OF_KIND),
   );
   return ordered.map((hit, at) => {
-    const group = KIND_TITLES[hit.kind] ?? hit.kind;
+    const group = KINDS[hit.kind]?.title ?? hit.kind;
     const details = [shown(hit.detail), hit.chip === null && hit.at_ns !== null ? moment(hit.at_ns) : ""];
     const take = (exclude: boolean) => takeHit(hit, exclude);
     return entry(group, `hit-${at}`, shown(hit.label), take, details.filter(Boolean).join(" · "));
@@ -149,14 +124,6 @@ export function searchLimit(typed: string): number {
   return searchWords(typed).words.length > 1 ? 50 : MOST_OF_KIND;
 }
 
-/** Opens a view with what it remembers. */
-function going(view: string, setting: object): () => void {
-  return () => {
-    isViewOpen.value = true;
-    store.openView(view, setting);
-  };
-}
-
 /** Names with `-` or `_` are found by their words. */
 const spoken = (name: string) => name.replaceAll(/[-_]/g, " ");
 
@@ -179,23 +146,23 @@ function schemaEntries(text: string): Entry[] {
   const tables = schema.tables.filter((one) => hasRows(opening, one.name));
   return [
     ...bestNamed(questions, text).map(({ name, sentence }) =>
-      entry("Questions", `question-${name}`, spoken(name), going("ask", { question: name }), sentence),
+      entry(
+        "Questions",
+        `question-${name}`,
+        spoken(name),
+        () => store.openView("ask", { question: name }),
+        sentence,
+      ),
     ),
     ...bestNamed(tables, text).map(({ name, sentence }) =>
-      entry("Tables", `table-${name}`, name, going("table", { table: name }), sentence),
+      entry("Tables", `table-${name}`, name, () => store.openView("table", { table: name }), sentence),
     ),
   ];
 }
 
-const FIELDS: [string, string][] = [
-  ["process", "as in process bash, or its id"],
-  ["thread", "its id, or its name"],
-  ["core", "a processor by its number"],
-  ["tag", "as in tag defender"],
-  ["file", "a part of its path"],
-  ["module", "as in module ntfs"],
-  ["method", "a part of its name"],
-];
+const FIELDS = Object.entries(KINDS).flatMap(([field, { typed }]) =>
+  typed === undefined ? [] : [{ field, typed }],
+);
 
 /** Fields that a filter can be of, or the values of a field that need no search. */
 function filterEntries(typed: string): Entry[] {
@@ -208,9 +175,9 @@ function filterEntries(typed: string): Entry[] {
     return found.map((core) => entry("Processors", `core-${core}`, `CPU ${core}`, take(core)));
   }
   if (kind !== null) return [];
-  return best(FIELDS, typed.slice(1), ([field]) => field, FIELDS.length).map(([field, detail]) => {
+  return best(FIELDS, typed.slice(1), ({ field }) => field, FIELDS.length).map(({ field, typed }) => {
     const title = field === "tag" ? "stack tag" : field;
-    return entry("Filter by", `field-${field}`, title, () => searchAsked(`+${field} `), detail);
+    return entry("Filter by", `field-${field}`, title, () => searchAsked(`+${field} `), typed);
   });
 }
 

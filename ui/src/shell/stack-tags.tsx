@@ -3,11 +3,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api } from "../api";
 import { Button } from "../components/button";
+import { DialogHead } from "../components/dialog";
 import { Failed } from "../components/failed";
 import { chooseFile, saveText } from "../lib/files";
 import { counted } from "../lib/format";
 import { shown } from "../lib/safe";
-import { setterTo } from "../lib/signals";
 import {
   type Change,
   entryOf,
@@ -20,7 +20,7 @@ import {
 } from "../lib/stack-tags";
 import { useActing } from "../state/acting";
 import { failureOf } from "../state/answer";
-import { announced, isTagsOpen, tagsAge, toTag } from "../state/page";
+import { announced, closeDialog, tagsAge, toTag } from "../state/page";
 import type { TagsAnswer, TagText } from "../wire";
 
 const ENDINGS = ".stacktags,.xml";
@@ -44,24 +44,20 @@ const describe = ({ module, method }: Pick<TagRule, "module" | "method">) =>
 export function StackTags() {
   const [known, setKnown] = useState<TagsAnswer | null>(null);
   const [note, setNote] = useState("");
-  const [isBusy, setIsBusy] = useState(false);
-  const { failure, act } = useActing();
+  const { failure, isBusy, act } = useActing();
   useEffect(() => void act(api.tags().then(setKnown)), []);
   const take = (next: TagsAnswer) => {
     setKnown(next);
     tagsAge.value += 1;
   };
-  const change = async (asked: Promise<TagsAnswer>, said: string) => {
+  const change = (asked: Promise<TagsAnswer>, said: string) => {
     setNote("");
-    setIsBusy(true);
-    const isDone = await act(
+    return act(
       asked.then((next) => {
         take(next);
         announced.value = said;
       }),
     );
-    setIsBusy(false);
-    return isDone;
   };
   /** Shows the rules of another tab if they are why a change was refused; the form keeps its rule. */
   const afterConflict = async (error: unknown): Promise<never> => {
@@ -86,15 +82,13 @@ export function StackTags() {
     const isDone = await change(replace(text), "The change is undone.");
     if (isDone) changes.pop();
   };
-  const isTooLarge = (file: File) => {
-    const isLarge = file.size > MOST_BYTES;
-    if (isLarge) setNote(`${file.name} is larger than 1 MiB, the limit for stack tag files.`);
-    return isLarge;
-  };
-  const useFile = async (file: File) => {
-    if (isTooLarge(file)) return;
-    await change(api.tagsFile(file), `Tags of ${file.name} are used.`);
-  };
+  const choose = (take: (file: File) => unknown) => () =>
+    chooseFile(ENDINGS, (file) => {
+      if (file.size > MOST_BYTES) {
+        setNote(`${file.name} is larger than 1 MiB, the limit for stack tag files.`);
+      } else void take(file);
+    });
+  const useFile = (file: File) => change(api.tagsFile(file), `Tags of ${file.name} are used.`);
   const addRules = async (name: string, { text, notes }: TagText) => {
     const more = readRules(text);
     if (more === null) {
@@ -107,24 +101,16 @@ export function StackTags() {
     if (isDone) setNote(notes.join(" "));
   };
   const addFile = async (file: File) => {
-    if (isTooLarge(file)) return;
     setNote("");
     await act(api.tagsText(file).then((read) => addRules(file.name, read)));
   };
   return (
     <>
-      <header>
-        <h2>Stack tags</h2>
-        <Button text="Close" onClick={setterTo(isTagsOpen, false)} />
-      </header>
+      <DialogHead title="Stack tags" />
       <p>
         Tags come {known.own !== "" && "from your own rules below, then "}
         from <b>{known.file === null ? "the built-in rules" : shown(known.file)}</b>.{" "}
-        <Button
-          text="Use a file…"
-          disabled={isBusy}
-          onClick={() => chooseFile(ENDINGS, (file) => void useFile(file))}
-        />{" "}
+        <Button text="Use a file…" disabled={isBusy} onClick={choose(useFile)} />{" "}
         {known.file !== null && (
           <Button
             text="Use the built-in rules"
@@ -139,7 +125,7 @@ export function StackTags() {
         onAdd={async (rule) => {
           const isDone = await write([...rules, rule], `Tagged as ${rule.tag}.`);
           // A frame was tagged: the view shows it.
-          if (isDone && toTag.value !== "") isTagsOpen.value = false;
+          if (isDone && toTag.value !== "") closeDialog();
           return isDone;
         }}
       />
@@ -175,11 +161,7 @@ export function StackTags() {
           disabled={known.own === ""}
           onClick={() => saveText(OWN_FILE, known.own, "application/xml")}
         />
-        <Button
-          text="Add the rules of a file…"
-          disabled={isFixed}
-          onClick={() => chooseFile(ENDINGS, (file) => void addFile(file))}
-        />
+        <Button text="Add the rules of a file…" disabled={isFixed} onClick={choose(addFile)} />
       </footer>
     </>
   );

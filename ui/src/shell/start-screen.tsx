@@ -9,35 +9,24 @@ import { Failed } from "../components/failed";
 import { Icon } from "../components/icon";
 import { percent } from "../lib/format";
 import { shown } from "../lib/safe";
-import { failureOf } from "../state/answer";
+import { useActing } from "../state/acting";
 import { dropped } from "../state/page";
 import * as store from "../state/store";
-import type { Failure, Info, TraceInfo } from "../wire";
+import type { Info, TraceInfo } from "../wire";
 import { FolderSection } from "./folder-section";
 import { RecordSection } from "./record-section";
 
 /** Opens, and keeps what went wrong. */
 function useOpening() {
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const [isBusy, setBusy] = useState(false);
+  const { failure, isBusy, act } = useActing();
   const [sent, setSent] = useState<number | null>(null);
-  const take = async (open: () => Promise<void>) => {
-    setFailure(null);
-    setBusy(true);
-    try {
-      await open();
-    } catch (error) {
-      setFailure(failureOf(error));
-    }
-    setBusy(false);
-    setSent(null);
-  };
-  const run = (ask: Promise<Info>, path?: string) => take(() => store.open(ask, path));
-  const runAll = (paths: string[]) => take(() => store.openAll(paths));
-  const send = (file: File | undefined) => {
+  const run = (ask: Promise<Info>, path?: string) => act(store.open(ask, path));
+  const runAll = (paths: string[]) => act(store.openAll(paths));
+  const send = async (file: File | undefined) => {
     if (file === undefined) return;
     setSent(0);
-    void run(api.upload(file, setSent));
+    await run(api.upload(file, setSent));
+    setSent(null);
   };
   return { failure, isBusy, sent, run, runAll, send };
 }
@@ -48,7 +37,7 @@ export function StartScreen({ failed }: { failed: TraceInfo | null }) {
   useEffect(() => {
     const file = dropped.value;
     dropped.value = null;
-    if (file !== null) send(file);
+    if (file !== null) void send(file);
   }, [dropped.value]);
   const [path, setPath] = useState(failed?.path ?? "");
   const info = store.info.value;
@@ -85,7 +74,7 @@ export function StartScreen({ failed }: { failed: TraceInfo | null }) {
         <FolderSection key={folder} path={folder} isBusy={isBusy} onOpen={(paths) => void runAll(paths)} />
       )}
       <label class="drop">
-        <input type="file" onChange={(event) => send(event.currentTarget.files?.[0])} />
+        <input type="file" onChange={(event) => void send(event.currentTarget.files?.[0])} />
         <Icon name="file" />
         <span>
           <b>Drop a file here</b> or choose one

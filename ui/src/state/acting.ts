@@ -4,18 +4,22 @@ import { useState } from "preact/hooks";
 import type { Failure } from "../wire";
 import { failureOf } from "./answer";
 
-/** The last error, and what waits for an act and tells whether it was done. */
+/** The last error, whether an act is under way, and what waits for one and tells whether it was done. */
 export function useActing() {
   const [failure, setFailure] = useState<Failure | null>(null);
+  const [isBusy, setBusy] = useState(false);
   const act = async (done: Promise<unknown>): Promise<boolean> => {
     setFailure(null);
+    setBusy(true);
     try {
       await done;
       return true;
     } catch (error) {
       setFailure(failureOf(error));
       return false;
+    } finally {
+      setBusy(false);
     }
   };
-  return { failure, act };
+  return { failure, isBusy, act };
 }

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { AskError } from "../api";
 import { later } from "../lib/later";
-import type { Failure } from "../wire";
+import type { Failure, Range } from "../wire";
 import { tagsAge } from "./page";
 
 export interface Answered<T> {
@@ -34,32 +34,8 @@ const keyOf = (request: unknown) => (request === null ? null : `${tagsAge.value}
  * `delay` milliseconds pass before it is sent, for what is typed.
  */
 export function useAnswer<R, T>(ask: Ask<R, T>, request: R | null, delay = 0): Answered<T> {
-  const [answer, setAnswer] = useState<Answered<T>>({ ...NOTHING, isBusy: request !== null });
-  const key = keyOf(request);
-  useEffect(() => {
-    if (request === null) {
-      setAnswer(NOTHING);
-      return;
-    }
-    const control = new AbortController();
-    setAnswer((last) => (last.isBusy ? last : { ...last, isBusy: true }));
-    const send = async () => {
-      try {
-        const data = await ask(request, control.signal);
-        if (!control.signal.aborted) setAnswer({ ...NOTHING, data });
-      } catch (error) {
-        const failure = failureOf(error);
-        if (!control.signal.aborted && failure !== null) setAnswer({ ...NOTHING, failure });
-      }
-    };
-    const callOff = later(() => void send(), delay);
-    return () => {
-      callOff();
-      control.abort();
-    };
-    // A request is what it says, not which object it is.
-  }, [key]);
-  return answer;
+  // Each request is a scope of its own, which ends the one before.
+  return useLatest(ask, request, keyOf(request) ?? "", 0, delay);
 }
 
 /**
@@ -79,13 +55,17 @@ export class Latest<R, T> {
     private readonly done: (result: { data: T } | { failure: Failure }) => void,
     /** Milliseconds between two requests of one scope. */
     private readonly apartMs = 0,
+    /** Milliseconds before the first request of a scope; nothing to send it at once. */
+    private readonly delay: number | null = null,
   ) {}
 
   request(request: R, scope = ""): void {
-    if (scope !== this.scope) this.stop();
+    const isFirst = scope !== this.scope;
+    if (isFirst) this.stop();
     this.scope = scope;
     this.next = request;
-    if (this.control === null) this.sendNext();
+    if (isFirst && this.delay !== null) this.callOff = later(() => this.sendNext(), this.delay);
+    else if (this.control === null) this.sendNext();
   }
 
   /** Sends what waits, but not sooner than some time after the request before. */
@@ -138,10 +118,19 @@ export function useLatest<R, T>(
   request: R | null,
   scope: string,
   apartMs = APART_MS,
+  delay: number | null = null,
 ): Answered<T> {
-  const [answer, setAnswer] = useState<Answered<T>>(NOTHING);
+  const [answer, setAnswer] = useState<Answered<T>>({ ...NOTHING, isBusy: request !== null });
   const latest = useRef<Latest<R, T> | null>(null);
-  latest.current ??= new Latest<R, T>(ask, (result) => setAnswer({ ...NOTHING, ...result }), apartMs);
+  // It may be another function each time.
+  const now = useRef(ask);
+  now.current = ask;
+  latest.current ??= new Latest<R, T>(
+    (...asked) => now.current(...asked),
+    (result) => setAnswer({ ...NOTHING, ...result }),
+    apartMs,
+    delay,
+  );
   const key = keyOf(request);
   useEffect(() => {
     if (request === null) {
@@ -154,4 +143,22 @@ export function useLatest<R, T>(
   }, [key, scope]);
   useEffect(() => () => latest.current?.stop(), []);
   return answer;
+}
+
+/** Milliseconds between two requests for a part. */
+const PARTS_APART_MS = 400;
+
+/** The answer about all of the time, and where it is cut the one about the part in view, with which of them it is. */
+export function useWholeOrPart<R, T>(
+  ask: Ask<R, T>,
+  request: (range: Range | null) => R | null,
+  isCut: (answer: T) => boolean,
+  window: Range,
+  scope: string,
+) {
+  const whole = useLatest(ask, request(null), scope);
+  const isLong = whole.data !== null && isCut(whole.data);
+  const part = useLatest(ask, isLong ? request(window) : null, scope, PARTS_APART_MS);
+  const isPart = isLong && part.data !== null;
+  return { ...(isPart ? part : whole), isPart };
 }

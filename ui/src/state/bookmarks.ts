@@ -1,7 +1,8 @@
 // Moments and parts of a trace that the reader marked, with a note. The link carries them, and this browser keeps them.
 
 import { effect, signal } from "@preact/signals";
-import { span } from "../lib/scale";
+import { readJson } from "../lib/members";
+import { middle } from "../lib/scale";
 import type { Range } from "../wire";
 import { hover } from "./page";
 import * as store from "./store";
@@ -41,7 +42,7 @@ function write(all: Bookmark[]): void {
 /** Asks for a note: on the range, else on the chosen moment, else on the moment under the pointer. */
 export function askForNote(): void {
   const { range, focus, window } = store.view.value;
-  const at = focus?.at_ns ?? hover.value ?? Math.round((window.from_ns + window.to_ns) / 2);
+  const at = focus?.at_ns ?? hover.value ?? middle(window);
   noted.value = range ?? { from_ns: Math.round(at), to_ns: Math.round(at) };
 }
 
@@ -57,21 +58,15 @@ export const isMoment = ({ from_ns, to_ns }: Range) => from_ns === to_ns;
 
 /** Shows a bookmark: selects its part, or puts its moment in the middle. */
 export function goToBookmark({ range }: Bookmark): void {
-  if (!isMoment(range)) {
-    store.goToRange(range);
-    return;
-  }
-  const half = span(store.view.value.window) / 2;
-  store.setWindow({ from_ns: range.from_ns - half, to_ns: range.from_ns + half }, "");
+  if (isMoment(range)) store.centre(range.from_ns);
+  else store.goToRange(range);
 }
 
 /** Goes to the next bookmark after the middle of the window, or to the first one. */
 export function nextBookmark(): void {
-  const { from_ns, to_ns } = store.view.value.window;
-  const middle = (from_ns + to_ns) / 2;
-  const middleOf = ({ range }: Bookmark) => (range.from_ns + range.to_ns) / 2;
+  const at = middle(store.view.value.window);
   const all = bookmarks();
-  const next = all.find((one) => middleOf(one) > middle + 1) ?? all[0];
+  const next = all.find(({ range }) => middle(range) > at + 1) ?? all[0];
   if (next !== undefined) goToBookmark(next);
 }
 
@@ -82,13 +77,11 @@ export function keepBookmarks(): void {
     const { trace, settings } = store.view.value;
     if (store.trace.value === null) return;
     const key = `etwkit.${ID}.${trace}`;
-    const kept = localStorage.getItem(key);
+    const kept = readJson(localStorage.getItem(key));
     const isNew = trace !== shown;
     shown = trace;
-    if (isNew && settings[ID] === undefined && kept !== null) {
-      const before: unknown = JSON.parse(kept);
-      store.setSetting(ID, before, "");
-    } else if (settings[ID] === undefined) localStorage.removeItem(key);
+    if (isNew && settings[ID] === undefined && kept !== undefined) store.setSetting(ID, kept, "");
+    else if (settings[ID] === undefined) localStorage.removeItem(key);
     else localStorage.setItem(key, JSON.stringify(settings[ID]));
   });
 }

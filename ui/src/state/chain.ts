@@ -5,7 +5,7 @@ import { api } from "../api";
 import { type ChainLine, readChains } from "../lib/chain-lines";
 import { whole } from "../lib/named-rows";
 import type { Answer, Range, Source } from "../wire";
-import { keyOf, rangeText, rowsOf, type Spell, THREAD_LABEL } from "./threads";
+import { keyOf, rangeText, rowsOf, type Spell, SWITCHES, THREAD_LABEL } from "./threads";
 import type { Focus } from "./view-state";
 
 export interface Link extends Spell {
@@ -39,9 +39,7 @@ export const chainShown = signal<Chain | null>(null);
 /** The row of context_switch that has a moment: a wait, the time until a processor was free, and the run. */
 function switchAt({ key, at_ns }: Pick<Focus, "key" | "at_ns">): string {
   return (
-    "SELECT c.*, t.tid, p.name, p.pid, p2.end_ns FROM context_switch c\n" +
-    "JOIN thread t ON t.thread_key = c.thread_key\n" +
-    "LEFT JOIN process p ON p.process_key = c.process_key\n" +
+    `SELECT c.*, t.tid, p.name, p.pid, p2.end_ns FROM ${SWITCHES}\n` +
     "CROSS JOIN (SELECT coalesce(kernel_end_ns, duration_ns) AS end_ns FROM trace) p2\n" +
     `WHERE c.thread_key = ${Math.trunc(key)} AND c.last_out_ns <= ${Math.trunc(at_ns)}\n` +
     "ORDER BY c.last_out_ns DESC LIMIT 1"
@@ -53,8 +51,7 @@ function insteadOf(cpu: number, key: number, { from_ns, to_ns }: Range): string 
     `SELECT * FROM (SELECT c.thread_key, ${THREAD_LABEL} AS label,\n` +
     "    max(c.priority) AS priority, min(c.in_ns) AS from_ns, max(c.in_ns + c.run_ns) AS to_ns,\n" +
     `    sum(least(c.in_ns + c.run_ns, ${to_ns}) - greatest(c.in_ns, ${from_ns})) AS ran_ns\n` +
-    "  FROM context_switch c JOIN thread t ON t.thread_key = c.thread_key\n" +
-    "  LEFT JOIN process p ON p.process_key = c.process_key\n" +
+    `  FROM ${SWITCHES}\n` +
     `  WHERE c.cpu = ${cpu} AND c.in_ns < ${to_ns} AND c.in_ns + c.run_ns > ${from_ns}\n` +
     `    AND c.thread_key <> ${key} AND coalesce(p.pid, -1) <> 0\n` +
     "  GROUP BY 1, 2) WHERE ran_ns > 0 ORDER BY ran_ns DESC LIMIT 20"

@@ -8,10 +8,8 @@ export type ColumnField = `col:${string}`;
 export type PageField = Field | ColumnField;
 
 /** A chip of the page: of a field that the server compares, or of a column. */
-export interface PageChip {
+export interface PageChip extends Omit<Chip, "field"> {
   field: PageField;
-  values: string[];
-  exclude: boolean;
 }
 
 /** What stands for a value that is not there. */
@@ -172,7 +170,17 @@ export function columnOption(chip: PageChip, question: QuestionInfo): [string, s
   if (!isAbout && (isOfOther || OWN.test(column))) return null;
   const name = QUESTIONS[table]?.options[column] ?? column.replaceAll("_", "-");
   const has = question.options.some((one) => one.name === name && one.kind === "text");
-  const isPlain = chip.values.every((value) => value !== MISSING && value !== "" && !/[;*?!]/.test(value));
-  if (!has || !isPlain) return null;
-  return [name, chip.values.map((value) => (chip.exclude ? `!${value}` : value)).join(";")];
+  const text = chip.values.includes(MISSING) ? null : plainText(chip);
+  return has && text !== null ? [name, text] : null;
+}
+
+/** Values as the text of an option: several are separated by `;`, and `!` in front of each excludes it. */
+export function optionText(values: readonly string[], exclude: boolean): string | null {
+  if (values.length === 0 || values.some((value) => value === "")) return null;
+  return values.map((value) => (exclude ? `!${value}` : value)).join(";");
+}
+
+/** The same of a chip whose values have no characters that patterns of options give a meaning. */
+export function plainText({ values, exclude }: PageChip): string | null {
+  return values.some((value) => /[;*?!]/.test(value)) ? null : optionText(values, exclude);
 }

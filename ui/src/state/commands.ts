@@ -1,23 +1,11 @@
 // Everything that a key or the palette can do.
 
-import { panned, span, zoomed } from "../lib/scale";
+import { middle, span } from "../lib/scale";
 import { setterTo, toggler } from "../lib/signals";
-import type { Range } from "../wire";
 import { askForNote, nextBookmark } from "./bookmarks";
 import { comparePart } from "./compare";
 import { focusedChip, hopBack, hopForward, stepInLane } from "./focus";
-import {
-  announced,
-  copyText,
-  hover,
-  isKeySheetOpen,
-  isLayoutsOpen,
-  isReportOpen,
-  isViewLarge,
-  openTags,
-  searchAsked,
-  toggleTwin,
-} from "./page";
+import { announced, copyText, dialog, hover, isViewLarge, openTags, searchAsked, toggleTwin } from "./page";
 import { isInspectorOpen, isTrafficShown, isViewOpen, isWheelScrolling, singleKeys, theme } from "./prefs";
 import { recorder, showRecorder } from "./recording";
 import { stepRegion } from "./regions";
@@ -31,21 +19,19 @@ export interface Command {
   /** As `keyName` calls them. */
   keys: string[];
   run: () => void;
-  /** Moving keys belong to the table or list that has the focus. */
-  isMove?: boolean;
   /** False while the command can do nothing here. */
   isOffered?: () => boolean;
 }
 
 const now = () => store.view.value.window;
-const whole = (): Range => store.trace.value?.opening?.range ?? now();
 const cursor = () => {
   const at = hover.value;
   const { from_ns, to_ns } = now();
-  return at !== null && at >= from_ns && at <= to_ns ? at : (from_ns + to_ns) / 2;
+  return at !== null && at >= from_ns && at <= to_ns ? at : middle(now());
 };
-const zoom = (factor: number) => () => store.setWindow(zoomed(now(), cursor(), factor, whole()), "zoom");
-const pan = (share: number) => () => store.setWindow(panned(now(), share, whole()), "pan");
+const zoom = (factor: number, kind?: string) => () => store.zoomAt(cursor(), factor, kind);
+const pan = (share: number) => () => store.panBy(share);
+const showAll = () => store.setWindow(store.bounds(), "");
 
 /** Drops the last thing that was chosen: the moment, then the range. */
 function drop(): void {
@@ -61,16 +47,8 @@ function toRange(): void {
 /** Puts the moment in the middle; if it is there already, shows the whole trace. */
 function toFocus(): void {
   const { focus, window } = store.view.value;
-  const middle = (window.from_ns + window.to_ns) / 2;
-  if (focus === null || Math.abs(focus.at_ns - middle) < span(window) / 100) store.setWindow(whole(), "");
-  else {
-    const half = span(window) / 2;
-    store.setWindow({ from_ns: focus.at_ns - half, to_ns: focus.at_ns + half }, "");
-  }
-}
-
-function visibleAsRange(): void {
-  store.setRange(now());
+  if (focus === null || Math.abs(focus.at_ns - middle(window)) < span(window) / 100) showAll();
+  else store.centre(focus.at_ns);
 }
 
 function chip(exclude: boolean): () => void {
@@ -106,36 +84,27 @@ export function copyCommand(): void {
 
 const command =
   (group: Command["group"]) =>
-  (id: string, title: string, keys: string[], run: () => void, isMove = false): Command => ({
-    id,
-    title,
-    group,
-    keys,
-    run,
-    isMove,
-  });
+  (id: string, title: string, keys: string[], run: () => void): Command => ({ id, title, group, keys, run });
 const [time, selection, page] = [command("Time"), command("Selection"), command("Page")];
 
 const TIME: Command[] = [
   time("zoom-in", "Zoom in at the pointer", ["w", "+", "="], zoom(0.7)),
   time("zoom-out", "Zoom out", ["s", "-"], zoom(1 / 0.7)),
-  time("left", "Move left", ["a", "ArrowLeft"], pan(-0.15), true),
-  time("right", "Move right", ["d", "ArrowRight"], pan(0.15), true),
-  time("left-far", "Move left by a page", ["Shift+a", "Shift+ArrowLeft"], pan(-0.9), true),
-  time("right-far", "Move right by a page", ["Shift+d", "Shift+ArrowRight"], pan(0.9), true),
-  time("left-near", "Move left a little", ["Ctrl+ArrowLeft"], pan(-0.02), true),
-  time("right-near", "Move right a little", ["Ctrl+ArrowRight"], pan(0.02), true),
-  time("whole", "Show the whole trace", ["0"], () => store.setWindow(whole(), "")),
+  time("left", "Move left", ["a", "ArrowLeft"], pan(-0.15)),
+  time("right", "Move right", ["d", "ArrowRight"], pan(0.15)),
+  time("left-far", "Move left by a page", ["Shift+a", "Shift+ArrowLeft"], pan(-0.9)),
+  time("right-far", "Move right by a page", ["Shift+d", "Shift+ArrowRight"], pan(0.9)),
+  time("left-near", "Move left a little", ["Ctrl+ArrowLeft"], pan(-0.02)),
+  time("right-near", "Move right a little", ["Ctrl+ArrowRight"], pan(0.02)),
+  time("whole", "Show the whole trace", ["0"], showAll),
   time("to-range", "Zoom to the selected range", ["z"], toRange),
-  time("zoom-back", "Zoom out one step", ["Shift+z"], () =>
-    store.setWindow(zoomed(now(), cursor(), 4, whole()), ""),
-  ),
+  time("zoom-back", "Zoom out one step", ["Shift+z"], zoom(4, "")),
   time("centre", "Centre the chosen moment, then fit", ["f"], toFocus),
 ];
 
 const SELECTION: Command[] = [
   selection("drop", "Drop the moment, then the range", ["Escape"], drop),
-  selection("as-range", "Select what is in view", ["r"], visibleAsRange),
+  selection("as-range", "Select what is in view", ["r"], () => store.setRange(now())),
   selection("isolate", "Only the chosen lane or entry", ["i"], chip(false)),
   selection("hide", "All but the chosen lane or entry", ["h"], chip(true)),
   selection("mode", "Switch between narrow and highlight", ["m"], () =>
@@ -180,8 +149,8 @@ const PAGE: Command[] = [
   page("previous-part", "Previous part of the page", ["Shift+F6"], () => stepRegion(-1)),
   page("link", "Copy a link to this view", [], copyLink),
   page("command", "Copy a command that shows this on another machine with the trace", [], copyCommand),
-  page("report", "Save a report of what is shown…", [], setterTo(isReportOpen, true)),
-  page("layouts", "Layouts: keep and apply how the page is arranged…", [], setterTo(isLayoutsOpen, true)),
+  page("report", "Save a report of what is shown…", [], setterTo(dialog, "report")),
+  page("layouts", "Layouts: keep and apply how the page is arranged…", [], setterTo(dialog, "layouts")),
   page("tags", "Stack tags…", [], () => openTags()),
   page("theme", "Theme: system, light, dark", [], nextTheme),
   page("single", "Shortcuts of a single key: on or off", [], toggler(singleKeys)),
@@ -195,7 +164,9 @@ const PAGE: Command[] = [
     ...page("record", "Record this machine…", [], showRecorder),
     isOffered: () => recorder.value?.is_possible === true,
   },
-  page("keys", "All keys", ["?"], toggler(isKeySheetOpen)),
+  page("keys", "All keys", ["?"], () => {
+    dialog.value = dialog.value === "keys" ? null : "keys";
+  }),
 ];
 
 export const COMMANDS: readonly Command[] = [...TIME, ...SELECTION, ...PAGE];
@@ -208,10 +179,7 @@ export function withViews(views: readonly { id: string; title: string; key?: str
       title: one.title,
       group: "Views",
       keys: one.key === undefined ? [] : [`g ${one.key}`],
-      run: () => {
-        isViewOpen.value = true;
-        store.setView(one.id);
-      },
+      run: () => store.setView(one.id),
     }),
   );
   return [...COMMANDS.filter((one) => one.isOffered?.() ?? true), ...go];

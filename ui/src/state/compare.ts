@@ -1,7 +1,6 @@
 // The way to a comparison: the selected part becomes a side of it.
 
 import { rangeText } from "./codec";
-import { isViewOpen } from "./prefs";
 import * as store from "./store";
 
 export const COMPARE_ID = "compare";
@@ -12,13 +11,11 @@ export { rangeText as partText } from "./codec";
 export function comparePart(): void {
   const { range, settings } = store.view.value;
   const now = (settings[COMPARE_ID] ?? {}) as { a?: string; b?: string; other?: string };
-  isViewOpen.value = true;
   if (range === null) {
     store.setView(COMPARE_ID);
     return;
   }
   const part = rangeText(range);
   const isFirst = !now.a || now.other || now.a === part;
-  const sides = isFirst ? { ...now, a: part } : { ...now, b: part };
-  store.update({ view: COMPARE_ID, settings: { ...settings, [COMPARE_ID]: sides } });
+  store.openView(COMPARE_ID, isFirst ? { ...now, a: part } : { ...now, b: part });
 }

@@ -1,7 +1,7 @@
 // Layouts: how the page is arranged, under a name. A layout says nothing about a trace; this browser keeps it.
 
 import { type Signal, signal } from "@preact/signals";
-import { isObject, membersOf } from "../lib/members";
+import { isObject, membersOf, readJson } from "../lib/members";
 import { decode, emptyState, encode } from "./codec";
 import { isViewLarge } from "./page";
 import * as prefs from "./prefs";
@@ -15,7 +15,7 @@ export interface Layout {
   /** View, graphs and what arranges them, as a link says it. */
   link: string;
   /** Sizes, and which parts of the page are open. */
-  sizes: Record<string, number | boolean>;
+  sizes: Record<string, Kept>;
 }
 
 const KEY = "etwkit.layouts";
@@ -24,19 +24,32 @@ const LONGEST_LINK = 20_000;
 export const MOST = 50;
 export const LONGEST_NAME = 60;
 
-/** Sizes with the least and the most that borders can be dragged to. */
-const SIZES: Record<string, [Signal<number>, number, number]> = {
-  catalogueWidth: [prefs.catalogueWidth, 140, 360],
-  inspectorWidth: [prefs.inspectorWidth, 200, 720],
-  timelineShare: [prefs.timelineShare, 12, 85],
-  timelessShare: [prefs.timelessShare, 12, 85],
-};
+type Kept = number | boolean;
 
-const PARTS: Record<string, Signal<boolean>> = {
-  isInspectorOpen: prefs.isInspectorOpen,
-  isCatalogueOpen: prefs.isCatalogueOpen,
-  isViewOpen: prefs.isViewOpen,
-  isViewLarge,
+/** A size or an open part of the page, and what a layout may say of it. */
+interface Part {
+  now: Signal<Kept>;
+  read: (said: unknown) => Kept | undefined;
+}
+
+const size = ({ now, least, most }: prefs.Size): Part => ({
+  now: now as Signal<Kept>,
+  read: (said) => (typeof said === "number" ? Math.min(most, Math.max(least, said)) : undefined),
+});
+const open = (now: Signal<boolean>): Part => ({
+  now: now as Signal<Kept>,
+  read: (said) => (typeof said === "boolean" ? said : undefined),
+});
+
+const PARTS: Record<string, Part> = {
+  catalogueWidth: size(prefs.catalogueWidth),
+  inspectorWidth: size(prefs.inspectorWidth),
+  timelineShare: size(prefs.timelineShare),
+  timelessShare: size(prefs.timelessShare),
+  isInspectorOpen: open(prefs.isInspectorOpen),
+  isCatalogueOpen: open(prefs.isCatalogueOpen),
+  isViewOpen: open(prefs.isViewOpen),
+  isViewLarge: open(isViewLarge),
 };
 
 /** What of the settings of a view or a graph arranges it. The rest is of one trace, such as an unfolded group. */
@@ -77,25 +90,16 @@ export function rearranged(settings: Settings, others: Settings): Settings {
 
 function readSizes(value: unknown): Layout["sizes"] {
   const said = membersOf(value);
-  const sizes = Object.entries(SIZES).flatMap(([name, [, least, most]]): [string, number][] => {
-    const size = said[name];
-    return typeof size === "number" ? [[name, Math.min(most, Math.max(least, size))]] : [];
+  const sizes = Object.entries(PARTS).flatMap(([name, { read }]): [string, Kept][] => {
+    const kept = read(said[name]);
+    return kept === undefined ? [] : [[name, kept]];
   });
-  const parts = Object.keys(PARTS).flatMap((name): [string, boolean][] => {
-    const isOpen = said[name];
-    return typeof isOpen === "boolean" ? [[name, isOpen]] : [];
-  });
-  return Object.fromEntries([...sizes, ...parts]);
+  return Object.fromEntries(sizes);
 }
 
 /** Layouts of a file or of this browser, the first of each name; other shapes are left out. */
 export function readLayouts(text: string): Layout[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return [];
-  }
+  const value = readJson(text);
   if (!Array.isArray(value)) return [];
   const read = new Map<string, Layout>();
   for (const one of value.slice(0, MOST)) {
@@ -122,9 +126,8 @@ function freshName(name: string, known: ReadonlySet<string>): string {
 }
 
 /** Layouts of this browser: another tab may have changed them. */
-function stored(): Layout[] {
-  return typeof localStorage === "undefined" ? [] : readLayouts(localStorage.getItem(KEY) ?? "");
-}
+const stored = () =>
+  typeof localStorage === "undefined" ? [] : readLayouts(localStorage.getItem(KEY) ?? "");
 
 /** The layouts that this browser keeps. */
 export const layouts = signal<Layout[]>(stored());
@@ -172,9 +175,8 @@ export function presentLayout(name: string): Layout {
     sharedAxes,
     settings: arranging(settings),
   };
-  const sizes = Object.entries(SIZES).map(([size, [now]]) => [size, now.value]);
-  const parts = Object.entries(PARTS).map(([part, isOpen]) => [part, isOpen.value]);
-  return { name, link: encode(state), sizes: Object.fromEntries([...sizes, ...parts]) };
+  const sizes = Object.entries(PARTS).map(([part, { now }]) => [part, now.value]);
+  return { name, link: encode(state), sizes: Object.fromEntries(sizes) };
 }
 
 /** Arranges the page; undo takes back all except for sizes and open parts. */
@@ -183,12 +185,5 @@ export function applyLayout({ link, sizes }: Layout): void {
   if (state === null) return;
   const { view, graphs, sharedAxes, settings } = state;
   store.update({ view, graphs, sharedAxes, settings: rearranged(store.settings.value, settings) });
-  for (const [name, [size]] of Object.entries(SIZES)) {
-    const next = sizes[name];
-    if (typeof next === "number") size.value = next;
-  }
-  for (const [name, part] of Object.entries(PARTS)) {
-    const next = sizes[name];
-    if (typeof next === "boolean") part.value = next;
-  }
+  for (const [name, { now, read }] of Object.entries(PARTS)) now.value = read(sizes[name]) ?? now.value;
 }

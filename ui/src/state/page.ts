@@ -1,6 +1,7 @@
 // State that does not last: where the pointer is, what is open at the moment. None of it is in a link.
 
 import { signal } from "@preact/signals";
+import { setterTo } from "../lib/signals";
 import { toggled } from "../lib/toggled";
 import type { Lane, LaneKind } from "../wire";
 
@@ -9,8 +10,6 @@ export const hover = signal<number | null>(null);
 
 export interface Tip {
   title: string;
-  /** Colour of the title's swatch, as a custom property or a colour. */
-  colour?: string;
   rows: [string, string][];
 }
 
@@ -20,16 +19,10 @@ export const tip = signal<{ x: number; y: number; tip: Tip } | null>(null);
 /** A file that was dropped on the page, until the start screen sends it. */
 export const dropped = signal<File | null>(null);
 
-export const isKeySheetOpen = signal(false);
+/** The dialog that is open: all keys, the parts of a report, layouts, or stack tags. */
+export const dialog = signal<"keys" | "report" | "layouts" | "tags" | null>(null);
 
-/** The parts of a report are chosen. */
-export const isReportOpen = signal(false);
-
-/** Layouts are kept and applied. */
-export const isLayoutsOpen = signal(false);
-
-/** Stack tags are chosen and edited. */
-export const isTagsOpen = signal(false);
+export const closeDialog = setterTo(dialog, null);
 
 /** The frame, or all frames `module!*`, that the reader gives a tag; empty for none. */
 export const toTag = signal("");
@@ -40,7 +33,7 @@ export const tagsAge = signal(0);
 /** Opens the stack tags, with a frame to be tagged. */
 export function openTags(frame = ""): void {
   toTag.value = frame;
-  isTagsOpen.value = true;
+  dialog.value = "tags";
 }
 
 /** The view takes the whole height, and the graphs are hidden. */

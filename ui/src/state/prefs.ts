@@ -1,17 +1,11 @@
 // What belongs to the reader and not to what is shown: it stays in this browser.
 
 import { effect, type Signal, signal } from "@preact/signals";
-import { membersOf } from "../lib/members";
+import { membersOf, readJson } from "../lib/members";
 
 const KEY = "etwkit.prefs";
 
-function stored(): Record<string, unknown> {
-  try {
-    return membersOf(JSON.parse(localStorage.getItem(KEY) ?? "{}"));
-  } catch {
-    return {};
-  }
-}
+const stored = () => membersOf(readJson(localStorage.getItem(KEY)));
 
 /** A value that is kept in this browser; what is stored and is of another type does not count. */
 export function kept<T extends string | number | boolean>(name: string, first: T): Signal<T> {
@@ -35,8 +29,6 @@ export type Theme = "system" | "light" | "dark";
 export const theme = kept<Theme>("theme", "system");
 /** Shortcuts of a single letter can be in the way of speech input. */
 export const singleKeys = kept<boolean>("singleKeys", true);
-export const catalogueWidth = kept<number>("catalogueWidth", 188);
-export const inspectorWidth = kept<number>("inspectorWidth", 300);
 export const isInspectorOpen = kept<boolean>("isInspectorOpen", true);
 export const isCatalogueOpen = kept<boolean>("isCatalogueOpen", true);
 /** The ruler has times of day in place of seconds since the start. */
@@ -45,10 +37,27 @@ export const isClock = kept<boolean>("isClock", false);
 export const isWheelScrolling = kept<boolean>("isWheelScrolling", false);
 /** Requests, rows that were read and times of the server are shown. */
 export const isTrafficShown = kept<boolean>("isTrafficShown", false);
+
+/** A size that the reader drags a border to. */
+export interface Size {
+  now: Signal<number>;
+  least: number;
+  most: number;
+}
+
+const size = (name: string, first: number, least: number, most: number): Size => ({
+  now: kept<number>(name, first),
+  least,
+  most,
+});
+
+export const catalogueWidth = size("catalogueWidth", 188, 140, 360);
+export const inspectorWidth = size("inspectorWidth", 300, 200, 720);
 /** Share of the height that the timeline has, in hundredths. */
-export const timelineShare = kept<number>("timelineShare", 50);
+export const timelineShare = size("timelineShare", 50, 12, 85);
 /** The same for views whose rows are not in time. */
-export const timelessShare = kept<number>("timelessShare", 18);
+export const timelessShare = size("timelessShare", 18, 12, 85);
+
 /** Where symbol files are looked for; nothing is contacted that is not in it. */
 export const symbolPath = kept<string>("symbolPath", "");
 /** The view below the timeline is shown. */

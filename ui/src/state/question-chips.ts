@@ -1,7 +1,14 @@
 // Chips as options of a question: what is selected narrows it where it has an option for that.
 
 import type { Chip, Field, OptionInfo, QuestionInfo } from "../wire";
-import { columnOption, isServerChip, type PageChip, type PageField } from "./column-chips";
+import {
+  columnOption,
+  isServerChip,
+  optionText,
+  type PageChip,
+  type PageField,
+  plainText,
+} from "./column-chips";
 
 /** Value of an option for a chip; nothing where it cannot say that. */
 type Value = string | number | null;
@@ -9,22 +16,9 @@ type Value = string | number | null;
 /** Names keys as the page prints them: `bash.exe (3640)`, `bash.exe (3640) thread 3656`. */
 type NameOf = (field: Field, value: string) => string;
 
-/** Characters that patterns of options give a meaning. */
-const PATTERN = /[;*?!]/;
-
-/** Values as one text: several are separated by `;`, and `!` in front of each excludes it. */
-function text(values: readonly string[], exclude: boolean): string | null {
-  if (values.length === 0 || values.some((value) => value === "")) return null;
-  return values.map((value) => (exclude ? `!${value}` : value)).join(";");
-}
-
-function plain(chip: Chip): string | null {
-  return chip.values.some((value) => PATTERN.test(value)) ? null : text(chip.values, chip.exclude);
-}
-
 function processIds(chip: Chip, name: NameOf): string | null {
   const ids = chip.values.map((key) => /\((\d+)\)$/.exec(name("process", key))?.[1] ?? "");
-  return text(ids, chip.exclude);
+  return optionText(ids, chip.exclude);
 }
 
 function threadIds(chip: Chip, name: NameOf): string[] {
@@ -44,20 +38,20 @@ function optionOf(chip: Chip, question: QuestionInfo, name: NameOf): [string, Va
   const isWait = question.name === "wait";
   const { field, values, exclude } = chip;
   if (field === "process" && find("process", "text")) return ["process", processIds(chip, name)];
-  if (field === "process_name" && find("process", "text")) return ["process", plain(chip)];
+  if (field === "process_name" && find("process", "text")) return ["process", plainText(chip)];
   if (field === "thread" && find("tid", "text")) {
-    return ["tid", exclude ? null : text(threadIds(chip, name), false)];
+    return ["tid", exclude ? null : optionText(threadIds(chip, name), false)];
   }
   if (field === "thread" && find("thread", "whole"))
     return ["thread", single(threadIds(chip, name), exclude)];
   if (field === "core" && find("cpu", "whole")) return ["cpu", single(values, exclude)];
   if (field === "file" && find("file", "text") && question.name !== "screenshot")
-    return ["file", plain(chip)];
-  if (field === "method" && isWait) return ["method", exclude ? null : plain(chip)];
+    return ["file", plainText(chip)];
+  if (field === "method" && isWait) return ["method", exclude ? null : plainText(chip)];
   // A pattern has places without symbols too: `a.sys+0x12` beside `a.sys!Read`.
   if (field === "module" && isWait) {
     const modules = values.map((module) => `${module}*`);
-    return ["method", exclude || plain(chip) === null ? null : text(modules, false)];
+    return ["method", exclude || plainText(chip) === null ? null : optionText(modules, false)];
   }
   return null;
 }

@@ -36,3 +36,14 @@ export function stepRegion(by: 1 | -1): void {
   );
   focusRegion(REGIONS[place] ?? ".below");
 }
+
+/** Arrows go from one element of a list to the next, Home and End to the first and the last. */
+export function walk(event: KeyboardEvent, list: Iterable<HTMLElement>): void {
+  const all = [...list];
+  const at = all.indexOf(event.target as HTMLElement);
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
+  if (at < 0 || to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+  event.preventDefault();
+  event.stopPropagation();
+  all[Math.max(0, Math.min(all.length - 1, to))]?.focus();
+}

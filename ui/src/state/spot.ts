@@ -164,7 +164,7 @@ export function spotOf(
     view,
     chips,
     range,
-    window: range === null ? opening.range : around(range, opening.range, 0.25),
+    window: range === null ? opening.range : around(range, opening.range),
     mode: "narrow",
     focus,
     settings: { ...now, ...settings },

@@ -3,12 +3,13 @@
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
 import { api, traffic } from "../api";
 import { titled } from "../lib/columns";
-import { around, isSame, within } from "../lib/scale";
+import { around, isSame, panned, span, within, zoomed } from "../lib/scale";
 import type { Failure, Info, Opening, Range, Schema, Selection, TraceInfo } from "../wire";
 import { failureOf } from "./answer";
 import { decode, emptyState, encode } from "./codec";
 import { isColumnChip, type PageChip } from "./column-chips";
 import { Journal, moreOf } from "./history";
+import { isViewOpen } from "./prefs";
 import * as chips from "./selection";
 import { follow, readTrail, type Trail } from "./trail";
 import type { Focus, Mode, ViewState } from "./view-state";
@@ -68,7 +69,8 @@ const moves = signal(0);
 export const canUndo = computed(() => moves.value >= 0 && (journal?.canUndo ?? false));
 export const canRedo = computed(() => moves.value >= 0 && (journal?.canRedo ?? false));
 
-function bounds(): Range {
+/** The longest window: all of the trace. */
+export function bounds(): Range {
   return trace.value?.opening?.range ?? state.value.window;
 }
 
@@ -101,6 +103,21 @@ export function setWindow(window: Range, kind = "window"): void {
   update({ window: within(window, bounds()) }, kind);
 }
 
+/** Moves the window by a share of its length; right is positive. */
+export function panBy(share: number): void {
+  setWindow(panned(state.value.window, share, bounds()), "pan");
+}
+
+/** Makes the window `factor` times as long around a moment. */
+export function zoomAt(at_ns: number, factor: number, kind = "zoom"): void {
+  setWindow(zoomed(state.value.window, at_ns, factor, bounds()), kind);
+}
+
+/** Puts a moment in the middle of a window, which stays as long unless it says otherwise. */
+export function centre(at_ns: number, length = span(state.value.window), kind = ""): void {
+  setWindow({ from_ns: at_ns - length / 2, to_ns: at_ns + length / 2 }, kind);
+}
+
 export function setRange(range: Range | null, kind = "range"): void {
   const next = range === null ? null : within(range, bounds());
   if (!isSame(next, state.value.range)) update({ range: next }, kind);
@@ -108,7 +125,7 @@ export function setRange(range: Range | null, kind = "range"): void {
 
 /** Selects a range and shows it with some space around it. */
 export function goToRange(range: Range, change: Partial<ViewState> = {}): void {
-  update({ ...change, range, window: around(range, bounds(), 0.25) });
+  update({ ...change, range, window: around(range, bounds()) });
 }
 
 export function addChip(chip: PageChip): void {
@@ -131,7 +148,9 @@ export function setFocus(focus: Focus | null): void {
   update({ focus }, "focus");
 }
 
+/** Shows a view, also where the views were hidden. */
 export function setView(id: string): void {
+  isViewOpen.value = true;
   update({ view: id });
 }
 
@@ -157,6 +176,7 @@ export function openSql(text: string): void {
 
 /** Shows a view with what it remembers. */
 export function openView(view: string, setting: unknown): void {
+  isViewOpen.value = true;
   update({ view, settings: { ...state.value.settings, [view]: setting } });
 }
 
@@ -194,7 +214,7 @@ export function showPart(one: TraceInfo, change: Partial<ViewState>): void {
   const isShown = hash === state.value.trace;
   const start = isShown ? {} : { ...emptyState(), trace: hash, ...defaults(one.opening) };
   const part = change.range ?? null;
-  const window = part === null ? range : around(part, range, 0.25);
+  const window = part === null ? range : around(part, range);
   update({ ...start, focus: null, window, ...change });
 }
 

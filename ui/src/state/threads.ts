@@ -19,6 +19,11 @@ interface Thread {
   to_ns: number;
 }
 
+/** Switches `c` in a statement, each with its thread `t` and the process `p`. */
+export const SWITCHES =
+  "context_switch c JOIN thread t ON t.thread_key = c.thread_key\n" +
+  "LEFT JOIN process p ON p.process_key = c.process_key";
+
 /** A thread `t` of a process `p` in a statement, as the server names lanes. */
 export const THREAD_LABEL = "concat(coalesce(p.name, '?'), ' (' || p.pid || ')', ' thread ', t.tid)";
 

@@ -6,12 +6,11 @@ import { whole } from "../lib/named-rows";
 import type { Slice } from "../wire";
 import { chainShown } from "./chain";
 import { slice } from "./focus";
-import { rowsOf, type Spell, THREAD_LABEL } from "./threads";
+import { rowsOf, type Spell, SWITCHES, THREAD_LABEL } from "./threads";
 
 /** A thread that another one woke while it ran. */
 export interface Woken extends Spell {
   label: string;
-  at_ns: number;
 }
 
 /** Threads that the chosen run woke; they are asked for when it is shown. */
@@ -25,15 +24,14 @@ export async function askWoken(trace: number, of: Slice, signal: AbortSignal): P
   const { from_ns, to_ns } = of.range;
   const sql =
     `SELECT c.thread_key, c.last_out_ns, c.readied_ns, ${THREAD_LABEL} AS label\n` +
-    "FROM context_switch c JOIN thread t ON t.thread_key = c.thread_key\n" +
-    "LEFT JOIN process p ON p.process_key = c.process_key\n" +
+    `FROM ${SWITCHES}\n` +
     `WHERE c.readying_thread_key = ${of.thread_key} AND NOT coalesce(c.is_readied_by_dpc, false)\n` +
     `  AND c.readied_ns BETWEEN ${from_ns} AND ${to_ns} ORDER BY c.readied_ns LIMIT ${MOST_WOKEN}`;
   const rows = await rowsOf(trace, sql, signal);
   const all = rows.map((row): Woken => {
     const at_ns = Number(row["readied_ns"]);
     const range = { from_ns: whole(row["last_out_ns"]) ?? at_ns, to_ns: at_ns };
-    return { key: Number(row["thread_key"]), label: String(row["label"]), at_ns, range };
+    return { key: Number(row["thread_key"]), label: String(row["label"]), range };
   });
   if (!signal.aborted) woken.value = { of, all };
 }
@@ -54,7 +52,7 @@ export function wakes(): Wake[] {
   const back = woken.value?.of === at ? woken.value.all : [];
   return [
     ...found,
-    ...back.map((one) => ({ from: at.thread_key, to: one.key, at_ns: one.at_ns, isChosen: true })),
+    ...back.map((one) => ({ from: at.thread_key, to: one.key, at_ns: one.range.to_ns, isChosen: true })),
   ];
 }
 

@@ -1,9 +1,8 @@
 // Where findings are: a flag at the longest piece of each, and a line over all of it.
 
-import { useCallback, useRef } from "preact/hooks";
+import { useCallback } from "preact/hooks";
 import { Button } from "../components/button";
-import { Canvas, type Draw } from "../draw/canvas";
-import { colours } from "../draw/colours";
+import { endsOf, type TimePen } from "../draw/pen";
 import { duration, exactMoment, moment, percent } from "../lib/format";
 import { shown } from "../lib/safe";
 import { toPixel } from "../lib/scale";
@@ -13,10 +12,9 @@ import type { Tip } from "../state/page";
 import * as store from "../state/store";
 import type { ViewProps } from "../views/view";
 import type { Finding, Range } from "../wire";
-import { usePlot } from "./gestures";
 import { GraphFrame } from "./graph-frame";
 import { plotWidth } from "./plot-width";
-import { TwinTable } from "./twin";
+import type { Twin } from "./twin";
 
 export const FLAGS_ID = "findings";
 const TITLE = "Moments of findings";
@@ -70,24 +68,18 @@ export function flagAt(flags: readonly Flag[], ns: number, window: Range, width:
   const placed = placedFlags(flags, window, width);
   const box = placed.find(({ left }) => x >= left && x < left + FLAG.wide);
   const near = placed.filter(({ pole }) => Math.abs(x - pole) <= NEAR / 2);
-  const found = box ?? flags.find((flag) => near.some((one) => one.finding === flag.finding));
-  return flags.find((flag) => flag.finding === found?.finding) ?? null;
+  return box ?? flags.find(({ finding }) => near.some((one) => one.finding === finding)) ?? null;
 }
 
 /** Pixels between a flag and the name beside it. */
 const BESIDE = 4;
 
-function draw(flags: readonly Flag[], to: CanvasRenderingContext2D, width: number, height: number): void {
-  const { window } = store.view.value;
-  const tones = colours();
-  to.font = tones.font;
-  to.textBaseline = "middle";
+function draw(flags: readonly Flag[], pen: TimePen): void {
+  const { to, window, width, height, tones } = pen;
   to.fillStyle = tones.flame.marked;
   for (const { finding } of flags) {
-    if (finding.range === null) continue;
-    const from = Math.max(0, toPixel(finding.range.from_ns, window, width));
-    const end = Math.min(width, toPixel(finding.range.to_ns, window, width));
-    if (end > from) to.fillRect(from, height - 4, Math.max(1, end - from), 2);
+    const ends = finding.range && endsOf(finding.range, pen);
+    if (ends !== null) to.fillRect(ends.left, height - 4, Math.max(1, ends.right - ends.left), 2);
   }
   const middle = FLAG.top + FLAG.high / 2 + 1;
   for (const { finding, pole, left, room } of placedFlags(flags, window, width)) {
@@ -105,7 +97,9 @@ function draw(flags: readonly Flag[], to: CanvasRenderingContext2D, width: numbe
   }
 }
 
-function tipOf({ finding, at_ns }: Flag): Tip {
+function tipOf(flag: Flag | null): Tip | null {
+  if (flag === null) return null;
+  const { finding, at_ns } = flag;
   const cost = duration(finding.cost_ns ?? 0);
   const share = finding.share === null ? "" : ` · ${percent(finding.share)}`;
   return {
@@ -119,21 +113,11 @@ function tipOf({ finding, at_ns }: Flag): Tip {
 }
 
 export function FlagsGraph({ trace, opening }: ViewProps) {
-  const ref = useRef<HTMLDivElement>(null);
   const answered = useFindings(trace);
   const flags = flagsOf(answered.data?.findings ?? []);
-  const picture = useCallback<Draw>((...canvas) => draw(flags, ...canvas), [answered.data]);
+  const picture = useCallback((pen: TimePen) => draw(flags, pen), [answered.data]);
   const under = (ns: number) => flagAt(flags, ns, store.view.value.window, plotWidth.value);
-  usePlot(ref, {
-    tip: (ns) => {
-      const flag = under(ns);
-      return flag === null ? null : tipOf(flag);
-    },
-    click: (ns) => {
-      const flag = under(ns);
-      if (flag !== null) goToSpot(flag.finding, opening);
-    },
-  });
+  const go = (finding: Finding) => goToSpot(finding, opening);
   // A row that says that there is nothing takes room from the graphs.
   if (answered.data !== null && flags.length === 0) return null;
   const label = flags.map(({ finding, at_ns }) => `${finding.number} at ${moment(at_ns)}`).join(", ");
@@ -142,32 +126,35 @@ export function FlagsGraph({ trace, opening }: ViewProps) {
       id={FLAGS_ID}
       title={TITLE}
       height={HEIGHT}
+      draw={picture}
+      label={`Moments of findings: ${label === "" ? "none" : label}`}
+      plot={{
+        tip: (ns) => tipOf(under(ns)),
+        click: (ns) => {
+          const flag = under(ns);
+          if (flag !== null) go(flag.finding);
+        },
+      }}
       answered={answered}
       source={answered.data?.source ?? null}
-      plotRef={ref}
-      gutter={null}
-      twin={() => <Twin flags={flags} opening={opening} />}
-    >
-      <Canvas draw={picture} label={`Moments of findings: ${label === "" ? "none" : label}`} />
-    </GraphFrame>
+      twin={() => twinOf(flags, go)}
+    />
   );
 }
 
-function Twin({ flags, opening }: { flags: Flag[]; opening: ViewProps["opening"] }) {
-  const go = (finding: Finding) => () => goToSpot(finding, opening);
-  return (
-    <TwinTable
-      label={TITLE}
-      rows={flags}
-      idOf={({ finding }) => finding.number}
-      columns={[
-        { title: "Longest at", is: "name", cell: ({ at_ns }) => moment(at_ns) },
-        { title: "Cost", is: "number", cell: ({ finding }) => duration(finding.cost_ns ?? 0) },
-        {
-          title: "Finding",
-          cell: ({ finding }) => <Button text={shown(finding.sentence)} class="link" onClick={go(finding)} />,
-        },
-      ]}
-    />
-  );
+function twinOf(flags: readonly Flag[], go: (finding: Finding) => void): Twin<Flag> {
+  return {
+    rows: flags,
+    idOf: ({ finding }) => finding.number,
+    columns: [
+      { title: "Longest at", is: "name", cell: ({ at_ns }) => moment(at_ns) },
+      { title: "Cost", is: "number", cell: ({ finding }) => duration(finding.cost_ns ?? 0) },
+      {
+        title: "Finding",
+        cell: ({ finding }) => (
+          <Button text={shown(finding.sentence)} class="link" onClick={() => go(finding)} />
+        ),
+      },
+    ],
+  };
 }

@@ -1,7 +1,7 @@
 // The pointer over everything that has a time axis: select, move, zoom, and what is under it.
 
 import type { RefObject } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ordered, panned, toMoment, toPixel, zoomed } from "../lib/scale";
 import { type Tip, tip } from "../state/page";
 import { isWheelScrolling } from "../state/prefs";
@@ -9,10 +9,10 @@ import * as store from "../state/store";
 import type { Range } from "../wire";
 import { PAGE_AXIS, type TimeAxis } from "./time-axis";
 
-/** What a picture does with moments. */
+/** What a picture does with moments; `y` and `high` are pixels from its top, and all of them. */
 export interface Plot {
-  click?: (ns: number, y: number, event: PointerEvent) => void;
-  tip?: (ns: number, y: number) => Tip | null;
+  click?: (ns: number, y: number, high: number) => void;
+  tip?: (ns: number, y: number, high: number) => Tip | null;
   /** What a double click fits into the window. */
   fit?: (ns: number, y: number) => Range | null;
 }
@@ -46,6 +46,7 @@ interface At {
   x: number;
   y: number;
   width: number;
+  high: number;
   ns: number;
 }
 
@@ -57,7 +58,7 @@ function at(axis: TimeAxis, event: MouseEvent, held?: HTMLElement): At | null {
   const box = plot.getBoundingClientRect();
   const x = event.clientX - box.left;
   const ns = toMoment(x, axis.window(), box.width);
-  return { plot, x, y: event.clientY - box.top, width: box.width, ns };
+  return { plot, x, y: event.clientY - box.top, width: box.width, high: box.height, ns };
 }
 
 /** The end of the range that stays where it is while the one under the pointer, if there is one, is dragged. */
@@ -69,15 +70,14 @@ function edgeAt(axis: TimeAxis, place: At): number | null {
   return null;
 }
 
+type OfArea<E> = E & { currentTarget: HTMLElement };
+
 class Gestures {
   private drag: Drag | null = null;
 
-  constructor(
-    private readonly area: HTMLElement,
-    private readonly axis: TimeAxis,
-  ) {}
+  constructor(private readonly axis: TimeAxis) {}
 
-  down = (event: PointerEvent): void => {
+  private down = (event: OfArea<PointerEvent>): void => {
     const place = at(this.axis, event);
     if (place === null || event.button > 1) return;
     const isPan = event.button === 1 || event.shiftKey;
@@ -92,11 +92,11 @@ class Gestures {
       window,
       isMoved: edge !== null,
     };
-    this.area.setPointerCapture(event.pointerId);
+    event.currentTarget.setPointerCapture(event.pointerId);
     if (event.button === 1) event.preventDefault();
   };
 
-  move = (event: PointerEvent): void => {
+  private move = (event: OfArea<PointerEvent>): void => {
     const drag = this.drag;
     const place = at(this.axis, event, drag?.plot);
     if (place === null) {
@@ -120,13 +120,13 @@ class Gestures {
     this.axis.setWindow(panned(from, share, this.axis.bounds()), "pan");
   }
 
-  private point(event: PointerEvent, place: At): void {
-    this.area.classList.toggle("at-edge", edgeAt(this.axis, place) !== null);
-    const found = plots.get(place.plot)?.tip?.(place.ns, place.y) ?? null;
+  private point(event: OfArea<PointerEvent>, place: At): void {
+    event.currentTarget.classList.toggle("at-edge", edgeAt(this.axis, place) !== null);
+    const found = plots.get(place.plot)?.tip?.(place.ns, place.y, place.high) ?? null;
     tip.value = found === null ? null : { x: event.clientX, y: event.clientY, tip: found };
   }
 
-  up = (event: PointerEvent): void => {
+  private up = (event: PointerEvent): void => {
     const drag = this.drag;
     this.cancel();
     if (drag === null || drag.isMoved) return;
@@ -135,22 +135,22 @@ class Gestures {
     const range = this.axis.range();
     const isOutside = range !== null && (place.ns < range.from_ns || place.ns > range.to_ns);
     const click = plots.get(place.plot)?.click;
-    if (click !== undefined) click(place.ns, place.y, event);
+    if (click !== undefined) click(place.ns, place.y, place.high);
     else if (isOutside) this.axis.setRange(null);
   };
 
-  cancel = (): void => {
+  private cancel = (): void => {
     this.drag = null;
     store.isDragging.value = false;
   };
 
-  leave = (): void => {
+  private leave = (): void => {
     if (this.drag !== null) return;
     this.axis.hover.value = null;
     tip.value = null;
   };
 
-  twice = (event: MouseEvent): void => {
+  private twice = (event: MouseEvent): void => {
     const place = at(this.axis, event);
     if (place === null) return;
     const range = this.axis.range();
@@ -159,7 +159,7 @@ class Gestures {
     this.axis.setWindow(found ?? (isIn ? range : null) ?? this.axis.bounds(), "");
   };
 
-  wheel = (event: WheelEvent): void => {
+  private wheel = (event: WheelEvent): void => {
     const place = at(this.axis, event);
     const isPlain = !event.ctrlKey && !event.shiftKey && Math.abs(event.deltaX) <= Math.abs(event.deltaY);
     if (place === null || (isWheelScrolling.value && isPlain)) return;
@@ -176,28 +176,19 @@ class Gestures {
       this.axis.setWindow(zoomed(window, place.ns, factor, this.axis.bounds()), "zoom");
     }
   };
+
+  readonly handlers = {
+    onPointerDown: this.down,
+    onPointerMove: this.move,
+    onPointerUp: this.up,
+    onPointerCancel: this.cancel,
+    onPointerLeave: this.leave,
+    onDblClick: this.twice,
+    onWheel: this.wheel,
+  };
 }
 
-/** Listens to the pointer within an area, for all plots in it. */
-export function useGestures(ref: RefObject<HTMLElement | null>, axis = PAGE_AXIS): void {
-  useEffect(() => {
-    const area = ref.current;
-    if (area === null) return;
-    const gestures = new Gestures(area, axis);
-    const listen: [string, (event: never) => void][] = [
-      ["pointerdown", gestures.down],
-      ["pointermove", gestures.move],
-      ["pointerup", gestures.up],
-      ["pointercancel", gestures.cancel],
-      ["pointerleave", gestures.leave],
-      ["dblclick", gestures.twice],
-    ];
-    for (const [name, handler] of listen) area.addEventListener(name, handler as EventListener);
-    // The page does not scroll under a wheel that zooms.
-    area.addEventListener("wheel", gestures.wheel, { passive: false });
-    return () => {
-      for (const [name, handler] of listen) area.removeEventListener(name, handler as EventListener);
-      area.removeEventListener("wheel", gestures.wheel);
-    };
-  }, []);
+/** What an area does with the pointer, for all plots in it. */
+export function useGestures(axis = PAGE_AXIS) {
+  return useState(() => new Gestures(axis).handlers)[0];
 }

@@ -1,17 +1,24 @@
 // What all graphs have: a title with its menu, a place for names, and the picture or its table.
 
-import type { ComponentChildren, RefObject } from "preact";
+import type { ComponentChildren } from "preact";
+import { useCallback, useEffect, useRef } from "preact/hooks";
 import { Icon } from "../components/icon";
 import { Menu, type MenuEntry } from "../components/menu";
 import { Splitter } from "../components/splitter";
+import { Canvas, type Draw } from "../draw/canvas";
+import type { TimePen } from "../draw/pen";
+import { membersOf } from "../lib/members";
 import { shown } from "../lib/safe";
 import type { Answered } from "../state/answer";
 import { copyText, toggleTwinOf, twins } from "../state/page";
 import * as store from "../state/store";
 import type { Source } from "../wire";
+import { type Plot, usePlot } from "./gestures";
 import { MOST_HEIGHT } from "./plot-width";
+import { PAGE_AXIS, type TimeAxis } from "./time-axis";
+import { type Twin, TwinTable } from "./twin";
 
-interface Props {
+export interface FrameProps<R> {
   id: string;
   title: string;
   /** A number beside the title: the axis, or how many lanes. */
@@ -19,28 +26,42 @@ interface Props {
   /** The meaning of its colours, behind a button beside the title. */
   colourKey?: ComponentChildren;
   height: number;
+  /** The least height that the reader can drag it to, as which its settings keep it; none if it stays as it is. */
   least?: number;
-  onHeight?: (height: number) => void;
   /** Entries of its menu before those that all graphs have. */
   menu?: MenuEntry[];
   /** Legend or names of lanes. */
-  gutter: ComponentChildren;
-  /** The picture. */
-  children: ComponentChildren;
+  gutter?: ComponentChildren;
+  /** The picture, and the axis that it is over. */
+  draw: (pen: TimePen) => void;
+  time?: TimeAxis;
+  /** What the picture shows, in a sentence. */
+  label: string;
+  /** What the pointer does in it. */
+  plot: Plot;
+  /** A text at the top of its axis. */
+  axis?: ComponentChildren;
+  /** Stands in a picture without anything. */
+  empty?: string | false;
+  /** What the picture does not show. */
+  notice?: string | false;
+  /** More over the picture. */
+  children?: ComponentChildren;
   /** The table in its place. */
-  twin: () => ComponentChildren;
+  twin: () => Twin<R> | null;
   answered: Pick<Answered<unknown>, "failure" | "isBusy">;
   source: Source | null;
   /** Where the picture is from, if that is not the same. */
   drawn?: Source | null;
-  plotRef: RefObject<HTMLDivElement | null>;
+  /** The graph is scrolled into sight when this changes, and is something. */
+  follows?: unknown;
 }
 
-export function isTwin(id: string): boolean {
+function isTwin(id: string): boolean {
   return twins.value.has(id) !== twins.value.has("*");
 }
 
-function entries(props: Props): MenuEntry[] {
+function entries<R>(props: FrameProps<R>): MenuEntry[] {
   const graphs = store.graphs.value;
   const place = graphs.indexOf(props.id);
   const move = (by: number) => () => {
@@ -74,7 +95,7 @@ function entries(props: Props): MenuEntry[] {
   ];
 }
 
-function Notice({ answered, source }: Pick<Props, "answered" | "source">) {
+function Notice({ answered, source }: Pick<FrameProps<unknown>, "answered" | "source">) {
   const { failure } = answered;
   if (failure !== null) {
     return (
@@ -87,8 +108,19 @@ function Notice({ answered, source }: Pick<Props, "answered" | "source">) {
   return notes.length === 0 ? null : <p class="graph-notice">{shown(notes.join(" "))}</p>;
 }
 
-export function GraphFrame(props: Props) {
-  const { id, title, height, onHeight } = props;
+/** Keeps a height with what else the settings say of a graph. */
+function keepHeight(id: string, height: number): void {
+  store.setSetting(id, { ...membersOf(store.settings.value[id]), height }, `height ${id}`);
+}
+
+export function GraphFrame<R>(props: FrameProps<R>) {
+  const { id, title, height, least, axis = "", empty = "", notice = "", follows, time = PAGE_AXIS } = props;
+  const ref = useRef<HTMLDivElement>(null);
+  usePlot(ref, props.plot);
+  useEffect(() => {
+    if (follows !== undefined) ref.current?.scrollIntoView({ block: "nearest" });
+  }, [follows]);
+  const draw = useCallback<Draw>((pen) => props.draw({ ...pen, window: time.window() }), [props.draw, time]);
   const asTable = isTwin(id);
   return (
     <section class="graph" data-graph={id} aria-label={title} aria-busy={props.answered.isBusy}>
@@ -104,19 +136,33 @@ export function GraphFrame(props: Props) {
           </header>
           {!asTable && props.gutter}
         </div>
-        <div class="plot" data-plot={asTable ? undefined : ""} ref={props.plotRef}>
-          {asTable ? props.twin() : props.children}
+        <div class="plot" data-plot={asTable ? undefined : ""} ref={ref}>
+          {asTable ? (
+            <TwinTable title={title} of={props.twin()} />
+          ) : (
+            <>
+              <Canvas draw={draw} label={props.label} />
+              {axis !== "" && (
+                <div class="axis" aria-hidden="true">
+                  <span>{axis}</span>
+                </div>
+              )}
+              {props.children}
+              {empty && <p class="graph-empty">{empty}</p>}
+              {notice && <p class="graph-notice">{notice}</p>}
+            </>
+          )}
           <Notice answered={props.answered} source={props.source} />
         </div>
       </div>
-      {onHeight !== undefined && !asTable && (
+      {least !== undefined && !asTable && (
         <Splitter
           label={`Height of ${title}`}
           direction="row"
           value={height}
-          least={props.least ?? 56}
+          least={least}
           most={MOST_HEIGHT}
-          onChange={onHeight}
+          onChange={(next) => keepHeight(id, next)}
         />
       )}
     </section>

@@ -1,16 +1,16 @@
 // Lanes over time: cores, processes, threads. Only those in sight are asked for.
 
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../api";
-import { type ArrowSight, drawArrows } from "../draw/arrows";
-import { Canvas, type Draw } from "../draw/canvas";
-import { colours, hueOf } from "../draw/colours";
-import { drawCores, drawStates } from "../draw/lanes";
+import { drawArrows } from "../draw/arrows";
+import { hueOf } from "../draw/colours";
+import { drawCores, drawStates, type LaneSight } from "../draw/lanes";
+import type { TimePen } from "../draw/pen";
 import type { Timeline } from "../lib/arrow";
 import { laneBuckets } from "../lib/buckets";
 import { count, percent } from "../lib/format";
 import { shown as safe } from "../lib/safe";
-import { toPixel } from "../lib/scale";
+import { middle } from "../lib/scale";
 import { useAnswer, useLatest } from "../state/answer";
 import { laneChip, slice } from "../state/focus";
 import { learn } from "../state/names";
@@ -19,14 +19,15 @@ import { askedOverTime, EVERYTHING, highlighted, lanesRequest } from "../state/s
 import * as store from "../state/store";
 import { chainKeys, wakes } from "../state/wakes";
 import type { ViewProps } from "../views/view";
-import type { Lane, LaneKind, Range, Selection, TimelineRequest } from "../wire";
-import { usePlot } from "./gestures";
+import type { Lane, LaneKind, Selection, TimelineRequest } from "../wire";
+import { strokePart } from "./chosen-part";
 import { GraphFrame } from "./graph-frame";
 import { LaneLabels } from "./lane-labels";
 import { laneTip } from "./lane-tip";
-import { heightOf, plotWidth, tallness } from "./plot-width";
+import { heightOf, LEAST_HEIGHT, plotWidth, tallness } from "./plot-width";
+import { BEHIND } from "./series-paint";
 import { StateKey } from "./state-key";
-import { LaneTwin, sharesOf } from "./twin";
+import { laneTwin, sharesOf } from "./twin";
 
 export interface LanesOf {
   id: string;
@@ -50,12 +51,6 @@ interface Asked {
 
 async function askStates(request: TimelineRequest, signal: AbortSignal): Promise<Asked> {
   return { keys: request.keys, data: await api.timeline(request, signal) };
-}
-
-function useHeight(of: LanesOf, lanes: number): [number, (height: number) => void] {
-  const natural = Math.max(1, Math.min(lanes === 0 ? of.rows : lanes, of.rows)) * of.row + 30;
-  const height = heightOf(store.settings.value[of.id], natural);
-  return [height, (next) => store.setSetting(of.id, { height: next }, `height ${of.id}`)];
 }
 
 /** Lanes in the order of their CPU time, and more of them as they are asked for. */
@@ -117,7 +112,6 @@ function sized(of: LanesOf): LanesOf {
 
 export function LaneGraph({ of: lanesOf, trace, opening }: ViewProps & { of: LanesOf }) {
   const of = useMemo(() => sized(lanesOf), [lanesOf]);
-  const ref = useRef<HTMLDivElement>(null);
   const [scroll, setScroll] = useState(0);
   const { answered, lanes: listed, total, more } = useLanes(of, trace.id);
   const pinned = usePinned(of, trace.id, listed, answered.data !== null);
@@ -125,26 +119,27 @@ export function LaneGraph({ of: lanesOf, trace, opening }: ViewProps & { of: Lan
     const others = listed.filter((lane) => !pinned.some(({ key }) => key === lane.key));
     return [...pinned, ...others];
   }, [pinned, listed]);
-  const [height, setHeight] = useHeight(of, total + lanes.length - listed.length);
+  const seenRows = Math.max(1, Math.min(total + lanes.length - listed.length || of.rows, of.rows));
+  const height = heightOf(store.settings.value[of.id], seenRows * of.row + TOP + FOOT);
   const first = Math.min(lanes.length, Math.floor(scroll / of.row));
-  const last = Math.min(lanes.length, Math.ceil((scroll + height - 30) / of.row) + 1);
+  const last = Math.min(lanes.length, Math.ceil((scroll + height - TOP - FOOT) / of.row) + 1);
   const seen = lanes.slice(first, last).filter((lane) => !pinned.includes(lane));
-  const alone = useStates(of, trace.id, pinned, EVERYTHING);
-  const above = useMemo(() => layerOf(alone.data, lanes), [alone.data, lanes]);
-  const base = useStates(of, trace.id, seen, askedOverTime(store.view.value));
-  const over = useStates(of, trace.id, seen, highlighted(store.view.value));
-  const shown = useMemo(() => layerOf(base.data, lanes), [base.data, lanes]);
-  const marks = useMemo(() => layerOf(over.data, lanes), [over.data, lanes]);
-  const isHighlight = highlighted(store.view.value) !== null;
-  const draw = useCallback<Draw>(
-    (to, width, high) => {
-      const { window } = store.view.value;
+  const state = store.view.value;
+  const chosen = highlighted(state);
+  const layer = (answer: Asked | null) => useMemo(() => layerOf(answer, lanes), [answer, lanes]);
+  const above = layer(useStates(of, trace.id, pinned, EVERYTHING).data);
+  const base = useStates(of, trace.id, seen, askedOverTime(state));
+  const shown = layer(base.data);
+  const marks = layer(useStates(of, trace.id, seen, chosen).data);
+  const isHighlight = chosen !== null;
+  const draw = useCallback(
+    (pen: TimePen) => {
       const paint = (layer: Layer | null, alpha: number) => {
         if (layer === null) return;
-        const sight = { window, width, row: of.row, top: TOP + layer.first * of.row - scroll, alpha };
-        paintLayer(to, of, layer, sight, high, opening.hash);
+        const top = TOP + layer.first * of.row - scroll;
+        paintLayer(pen, of, layer.data, { row: of.row, top, alpha }, opening.hash);
       };
-      paint(shown, isHighlight ? 0.22 : 1);
+      paint(shown, isHighlight ? BEHIND : 1);
       paint(marks, 1);
       paint(above, 1);
       /** The upper edge of a lane; nothing for one that is not among them. */
@@ -152,34 +147,17 @@ export function LaneGraph({ of: lanesOf, trace, opening }: ViewProps & { of: Lan
         const place = lanes.findIndex((lane) => lane.key === key);
         return place < 0 ? null : TOP + place * of.row - scroll;
       };
-      markFocus(to, of, topOf, window, width);
-      if (of.kind === "thread") paintWakes(to, of, topOf, { window, width, height: high });
+      markFocus(pen, of, topOf);
+      if (of.kind === "thread") paintWakes(pen, of, topOf);
     },
     [shown, marks, above, pinned, isHighlight, scroll, lanes],
   );
-  // Arrows of a chain are of use where its lanes are in sight.
-  useEffect(() => {
-    if (of.kind === "thread" && chainKeys().length > 1) ref.current?.scrollIntoView({ block: "nearest" });
-  }, [pinned]);
   const laneAt = (y: number) => lanes[Math.floor((y - TOP + scroll) / of.row)];
-  const choose = (lane: Lane, at_ns: number) => {
+  const choose = (lane: Lane, at_ns = Math.round(middle(store.view.value.window))) => {
     chosenLane.value = { kind: of.kind, lane };
     store.setFocus({ kind: of.kind, key: lane.key, at_ns });
   };
-  usePlot(ref, {
-    click: (ns, y) => {
-      const lane = laneAt(y);
-      if (lane !== undefined) choose(lane, ns);
-    },
-    fit: () => slice.value?.range ?? null,
-    tip: (ns, y) => {
-      const lane = laneAt(y);
-      if (lane === undefined) return null;
-      const layer = pinned.includes(lane) ? above : shown;
-      return laneTip(of.kind, lane, lanes.indexOf(lane) - (layer?.first ?? 0), ns, layer?.data ?? null);
-    },
-  });
-  const middle = () => (store.view.value.window.from_ns + store.view.value.window.to_ns) / 2;
+  const isOfChain = of.kind === "thread" && chainKeys().length > 1;
   return (
     <GraphFrame
       id={of.id}
@@ -187,45 +165,57 @@ export function LaneGraph({ of: lanesOf, trace, opening }: ViewProps & { of: Lan
       about={total > lanes.length || total > of.rows ? count(total) : ""}
       colourKey={<StateKey />}
       height={height}
-      onHeight={setHeight}
+      least={LEAST_HEIGHT}
+      draw={draw}
+      label={summary(of, lanes, shown)}
+      empty={total === 0 && answered.data !== null && `No ${of.kind} in this selection`}
+      plot={{
+        click: (ns, y) => {
+          const lane = laneAt(y);
+          if (lane !== undefined) choose(lane, ns);
+        },
+        fit: () => slice.value?.range ?? null,
+        tip: (ns, y) => {
+          const lane = laneAt(y);
+          if (lane === undefined) return null;
+          const layer = pinned.includes(lane) ? above : shown;
+          return laneTip(of.kind, lane, lanes.indexOf(lane) - (layer?.first ?? 0), ns, layer?.data ?? null);
+        },
+      }}
       answered={answered.failure === null ? base : answered}
       source={answered.data?.source ?? null}
       drawn={base.data?.data.header.source ?? null}
-      plotRef={ref}
+      // Arrows of a chain are of use where its lanes are in sight.
+      follows={isOfChain ? pinned : undefined}
       gutter={
         <LaneLabels
           of={of}
           lanes={lanes}
           pinned={pinned}
-          total={total}
           first={first}
           last={last}
           onScroll={(top) => {
             setScroll(top);
             if (top + height > (lanes.length - 8) * of.row) more();
           }}
-          onChoose={(lane) => choose(lane, Math.round(middle()))}
+          onChoose={choose}
         />
       }
-      twin={() => (
-        <LaneTwin
-          title={of.title}
-          lanes={lanes}
-          data={shown?.data ?? null}
-          first={shown?.first ?? 0}
-          isCore={of.kind === "core"}
-          onChoose={(lane) => choose(lane, Math.round(middle()))}
-        />
-      )}
-    >
-      <Canvas draw={draw} label={summary(of, lanes, shown)} />
-      {total === 0 && answered.data !== null && <p class="graph-empty">No {of.kind} in this selection</p>}
-    </GraphFrame>
+      twin={() =>
+        laneTwin({
+          lanes,
+          data: shown?.data ?? null,
+          first: shown?.first ?? 0,
+          isCore: of.kind === "core",
+          onChoose: choose,
+        })
+      }
+    />
   );
 }
 
-/** Space above the first lane: labels begin below the title. */
-export const TOP = 26;
+/** Space above the first lane, where labels begin below the title, and below the last one. */
+const [TOP, FOOT] = [26, 4];
 
 /** States at their place: the first of their lanes is the one at this place of the list. */
 interface Layer {
@@ -241,50 +231,31 @@ function layerOf(answer: Asked | null, lanes: readonly Lane[]): Layer | null {
   return isSame ? { first, data: answer.data } : null;
 }
 
-function paintLayer(
-  to: CanvasRenderingContext2D,
-  of: LanesOf,
-  layer: Layer,
-  sight: Parameters<typeof drawStates>[3],
-  height: number,
-  hash: string,
-): void {
-  const tones = colours();
-  const lanes = Math.round(
-    (layer.data.columns["running"]?.length ?? 0) / Math.max(1, layer.data.header.buckets),
-  );
-  if (of.kind !== "core") drawStates(to, layer.data, lanes, sight, height, tones);
-  else {
-    const tone = (key: number) => tones.series[hueOf(hash, key)] ?? tones.other;
-    drawCores(to, layer.data, lanes, sight, height, tones, tone);
-  }
+function paintLayer(pen: TimePen, of: LanesOf, data: Timeline, at: Omit<LaneSight, "lanes">, hash: string) {
+  const places = data.columns["running"]?.length ?? 0;
+  const sight = { ...at, lanes: Math.round(places / Math.max(1, data.header.buckets)) };
+  if (of.kind !== "core") drawStates(pen, data, sight);
+  else drawCores(pen, data, sight, (key) => pen.tones.series[hueOf(hash, key)] ?? pen.tones.other);
 }
 
 type TopOf = (key: number) => number | null;
 
 /** A frame around the state that is shown in the inspector. */
-function markFocus(to: CanvasRenderingContext2D, of: LanesOf, topOf: TopOf, window: Range, width: number) {
+function markFocus(pen: TimePen, of: LanesOf, topOf: TopOf) {
   const { focus } = store.view.value;
   const y = focus?.kind === of.kind ? topOf(focus.key) : null;
   if (focus === null || y === null) return;
-  const { from_ns, to_ns } = slice.value?.range ?? { from_ns: focus.at_ns, to_ns: focus.at_ns };
-  const left = toPixel(from_ns, window, width);
-  const wide = Math.max(3, toPixel(to_ns, window, width) - left);
-  to.strokeStyle = colours().focus;
-  to.lineWidth = 1.5;
-  to.strokeRect(left - 0.5, y - 1, wide + 1, of.row - 1);
+  const range = slice.value?.range ?? { from_ns: focus.at_ns, to_ns: focus.at_ns };
+  strokePart(pen, range, y, of.row);
 }
 
-type WakeSight = Pick<ArrowSight, "window" | "width" | "height">;
-
 /** Arrows from who ended a wait to whose wait it was. */
-function paintWakes(to: CanvasRenderingContext2D, of: LanesOf, topOf: TopOf, sight: WakeSight): void {
-  const { ink, muted } = colours();
+function paintWakes(pen: TimePen, of: LanesOf, topOf: TopOf): void {
   const middle = (key: number) => {
     const top = topOf(key);
     return top === null ? null : top + of.row / 2;
   };
-  drawArrows(to, wakes(), { ...sight, middle, top: TOP - 6, ink, pale: muted });
+  drawArrows(pen, wakes(), { middle, top: TOP - 6 });
 }
 
 function summary(of: LanesOf, lanes: readonly Lane[], layer: Layer | null): string {

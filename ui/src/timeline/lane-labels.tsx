@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { duration } from "../lib/format";
 import { shown } from "../lib/safe";
 import { laneChip } from "../state/focus";
+import { walk } from "../state/regions";
 import { addChip, view } from "../state/store";
 import type { Lane } from "../wire";
 import type { LanesOf } from "./lane-graph";
@@ -13,7 +14,6 @@ interface Props {
   lanes: readonly Lane[];
   /** Those above the others: of the chain that is shown, or left out by the filter. */
   pinned: readonly Lane[];
-  total: number;
   first: number;
   last: number;
   onScroll: (top: number) => void;
@@ -39,7 +39,7 @@ function LaneName({ label }: { label: string }) {
   );
 }
 
-export function LaneLabels({ of, lanes, pinned, total, first, last, onScroll, onChoose }: Props) {
+export function LaneLabels({ of, lanes, pinned, first, last, onScroll, onChoose }: Props) {
   const ref = useRef<HTMLDivElement>(null);
   // A new order begins at the top of what there is.
   useLayoutEffect(() => {
@@ -47,24 +47,14 @@ export function LaneLabels({ of, lanes, pinned, total, first, last, onScroll, on
     if (list !== null) onScroll(list.scrollTop);
   }, [lanes.length]);
   const { focus } = view.value;
-  const onKeyDown = (event: KeyboardEvent) => {
-    const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-    if (by === 0) return;
-    event.preventDefault();
-    const at = Number((event.target as HTMLElement).dataset["place"]);
-    ref.current?.querySelector<HTMLElement>(`[data-place="${at + by}"]`)?.focus();
-  };
   return (
     <div
       class="lanes"
       ref={ref}
       onScroll={(event) => onScroll(event.currentTarget.scrollTop)}
-      onKeyDown={onKeyDown}
+      onKeyDown={(event) => walk(event, event.currentTarget.querySelectorAll<HTMLElement>(".lane"))}
     >
-      <div
-        class="lanes-space"
-        style={{ height: `${Math.max(lanes.length, Math.min(total, lanes.length)) * of.row}px` }}
-      >
+      <div class="lanes-space" style={{ height: `${lanes.length * of.row}px` }}>
         {lanes.slice(first, last).map((lane, at) => {
           const isChosen = focus?.kind === of.kind && focus.key === lane.key;
           const chip = laneChip(of.kind, lane.key);
@@ -74,7 +64,6 @@ export function LaneLabels({ of, lanes, pinned, total, first, last, onScroll, on
               type="button"
               class={`lane${isChosen ? " is-chosen" : ""}${pinned.includes(lane) ? " is-pinned" : ""}`}
               style={{ transform: `translateY(${(first + at) * of.row}px)`, height: `${of.row}px` }}
-              data-place={first + at}
               data-chip={`${chip.field}:${lane.key}`}
               aria-pressed={isChosen}
               title={

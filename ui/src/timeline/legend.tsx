@@ -5,7 +5,7 @@ import { addChip } from "../state/store";
 import type { Chip } from "../wire";
 import { type AxisUnit, type Entry, exactTotal, totalText } from "./model";
 
-interface Props {
+export interface LegendProps {
   entries: readonly Entry[];
   unit: AxisUnit;
   colourOf: (entry: Entry) => string;
@@ -21,7 +21,7 @@ interface Props {
 const HEAD = 27;
 const LINE = 20;
 
-export function Legend({ entries, unit, colourOf, hidden, onHide, chipOf, height }: Props) {
+export function Legend({ entries, unit, colourOf, hidden, onHide, chipOf, height }: LegendProps) {
   return (
     <ul class="legend" style={{ maxHeight: `${Math.max(1, Math.floor((height - HEAD) / LINE)) * LINE}px` }}>
       {entries.map((entry) => {

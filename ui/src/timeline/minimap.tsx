@@ -4,13 +4,12 @@ import type { RefObject } from "preact";
 import { useCallback, useEffect, useRef } from "preact/hooks";
 import { api } from "../api";
 import { useDrag } from "../components/drag";
-import { Canvas } from "../draw/canvas";
-import { colours, HUES, hueOf, rankHues } from "../draw/colours";
-import { drawStacked } from "../draw/series";
+import { Canvas, type Draw } from "../draw/canvas";
+import { HUES, rankHues } from "../draw/colours";
 import { seriesBuckets } from "../lib/buckets";
 import { duration, range as rangeText } from "../lib/format";
 import { hasRows } from "../lib/opening";
-import { isSame, ordered, panned, span, toMoment, toPixel, within, zoomed } from "../lib/scale";
+import { isSame, middle, ordered, span, toMoment, toPixel, within } from "../lib/scale";
 import { useAnswer } from "../state/answer";
 import { learn } from "../state/names";
 import { announced } from "../state/page";
@@ -20,28 +19,24 @@ import * as store from "../state/store";
 import type { Opening, SeriesAnswer, SeriesRequest, TraceInfo } from "../wire";
 import { axis, busyPart, shapeOf, sumsOf } from "./model";
 import { plotWidth } from "./plot-width";
+import { paint } from "./series-paint";
 
 /** Each of them has a hue of its own in all graphs. */
 const TOP = HUES;
 
-function picture(answer: SeriesAnswer | null, opening: Opening) {
-  return (to: CanvasRenderingContext2D, width: number, height: number) => {
-    const tones = colours();
-    if (answer !== null) {
-      const shape = shapeOf(answer, "stacked", null);
-      const { most } = axis(shape.peak, shape.unit);
-      const bands = shape.entries.map(({ key, values }) => {
-        const tone = key === null ? undefined : tones.series[hueOf(opening.hash, key)];
-        return { colour: tone ?? tones.other, values };
-      });
-      const { range, buckets } = shape;
-      drawStacked(to, bands, { range, buckets, window: opening.range, width, height, most, alpha: 0.9 });
+function picture(answer: SeriesAnswer | null, { hash, range: window }: Opening): Draw {
+  const shape = answer && shapeOf(answer, "stacked", null);
+  return (pen) => {
+    const { to, width, height, tones } = pen;
+    if (shape !== null) {
+      const look = { hash, isProcess: true, style: "stacked", alpha: 0.9 } as const;
+      paint({ ...pen, window }, shape, null, { ...look, most: axis(shape.peak, shape.unit).most, at: [] });
     }
     const { range } = store.view.value;
     if (range === null) return;
-    const left = toPixel(range.from_ns, opening.range, width);
+    const left = toPixel(range.from_ns, window, width);
     to.fillStyle = tones.focus;
-    to.fillRect(left, height - 3, Math.max(2, toPixel(range.to_ns, opening.range, width) - left), 3);
+    to.fillRect(left, height - 3, Math.max(2, toPixel(range.to_ns, window, width) - left), 3);
   };
 }
 
@@ -88,17 +83,16 @@ function useMinimapPointer(ref: RefObject<HTMLElement | null>, opening: Opening)
 }
 
 /** Keys of the handle, as those of a slider. */
-function moveByKey(event: KeyboardEvent, opening: Opening): void {
-  const { window } = store.view.value;
-  const middle = (window.from_ns + window.to_ns) / 2;
-  const bounds = opening.range;
+function moveByKey(event: KeyboardEvent): void {
+  const zoom = (factor: number) => () => store.zoomAt(middle(store.view.value.window), factor);
+  const pan = (share: number) => () => store.panBy(share);
   const moves: Record<string, () => void> = {
-    ArrowLeft: () => store.setWindow(panned(window, -0.1, bounds), "pan"),
-    ArrowRight: () => store.setWindow(panned(window, 0.1, bounds), "pan"),
-    ArrowUp: () => store.setWindow(zoomed(window, middle, 0.8, bounds), "zoom"),
-    ArrowDown: () => store.setWindow(zoomed(window, middle, 1.25, bounds), "zoom"),
-    Home: () => store.setWindow(panned(window, -1e9, bounds), "pan"),
-    End: () => store.setWindow(panned(window, 1e9, bounds), "pan"),
+    ArrowLeft: pan(-0.1),
+    ArrowRight: pan(0.1),
+    ArrowUp: zoom(0.8),
+    ArrowDown: zoom(1.25),
+    Home: pan(-1e9),
+    End: pan(1e9),
   };
   const move = moves[event.key];
   if (move === undefined) return;
@@ -157,7 +151,7 @@ export function Minimap({ trace, opening }: { trace: TraceInfo; opening: Opening
           aria-valuemax={opening.range.to_ns}
           aria-valuenow={window.from_ns}
           aria-valuetext={rangeText(window)}
-          onKeyDown={(event) => moveByKey(event, opening)}
+          onKeyDown={moveByKey}
         />
       </div>
     </div>

@@ -12,7 +12,7 @@ import {
   shortCount,
 } from "../lib/format";
 import { niceStep, span } from "../lib/scale";
-import type { Cell, Range, Source } from "../wire";
+import type { Cell, Range, Series, SeriesAnswer } from "../wire";
 
 /**
  * What the height is: a share of what there is; time that several spend at once, bytes or pieces, in a second; or,
@@ -20,25 +20,12 @@ import type { Cell, Range, Source } from "../wire";
  */
 export type AxisUnit = "share" | "time/s" | "bytes/s" | "1/s" | "ns" | "bytes" | "number";
 
-/** A line or band as it was answered. */
-export interface DrawnSeries {
-  /** What its colour goes by; nothing for the others together. */
-  key: number | null;
-  label: string;
-  total: number;
-  values: readonly number[];
-  /** The value of a column that its rows have. */
-  value?: Cell;
-}
+/** A line or band as it was answered, with the value of a column that its rows have. */
+export type DrawnSeries = Series & { value?: Cell };
 
 /** Series over time, whoever answered. */
-export interface Drawn {
-  range: Range;
-  capacity: number | null;
-  /** `ns`, `bytes` or `count`; `spent` for time of which there is no bound. */
-  unit: string;
+export interface Drawn extends Omit<SeriesAnswer, "series"> {
   series: readonly DrawnSeries[];
-  source: Source;
   /** Values are means or extremes, and not sums. */
   isLevel?: boolean;
 }
@@ -46,16 +33,11 @@ export interface Drawn {
 /** Stacked by process; free, system, others and chosen; or a line for each. */
 export type Style = "stacked" | "shares" | "lines";
 
-export interface Entry {
+/** A line or band, whose values are in the unit of the axis. */
+export interface Entry extends Series {
   id: string;
-  key: number | null;
-  label: string;
-  total: number;
   /** The value of a column that its rows have; nothing where they are not of one. */
   value?: Cell;
-  /** In the unit of the axis. */
-  values: number[];
-  /** `hue` of a process, `other`, `system`, `free` or `chosen`. */
   look: "hue" | "other" | "system" | "free" | "chosen";
 }
 
@@ -86,17 +68,12 @@ function divisor(answer: Drawn, buckets: number): number {
 const isSystem = (label: string) => /^System(\s|$)/.test(label);
 
 function entryOf(series: DrawnSeries, by: number): Entry {
-  return {
-    id: series.key === null ? "others" : String(series.key),
-    key: series.key,
-    label: series.label,
-    total: series.total,
-    values: series.values.map((value) => value / by),
-    look: series.key === null ? "other" : "hue",
-    ...(series.value === undefined ? {} : { value: series.value }),
-  };
+  const { key, values } = series;
+  const own = { id: key === null ? "others" : String(key), look: key === null ? "other" : "hue" } as const;
+  return { ...series, ...own, values: values.map((value) => value / by) };
 }
 
+/** Entries as one of that name. */
 function joined(
   id: string,
   label: string,
@@ -104,14 +81,8 @@ function joined(
   all: readonly Entry[],
   buckets: number,
 ): Entry {
-  return {
-    id,
-    key: null,
-    label,
-    look,
-    total: all.reduce((sum, one) => sum + one.total, 0),
-    values: sumsOf(all, buckets),
-  };
+  const total = all.reduce((sum, one) => sum + one.total, 0);
+  return { id, key: null, label, look, total, values: sumsOf(all, buckets) };
 }
 
 /** The processes as four: those chosen, the system, the others, and what is free. */
@@ -128,20 +99,14 @@ export function asShares(
   const systems = isSystemChosen ? [] : entries.filter((one) => isSystem(one.label));
   const own = joined("system", "System", "system", systems, buckets);
   const rest: Entry = {
-    ...all,
-    id: "rest",
-    label: "Others",
+    ...joined("rest", "Others", "other", [], 0),
     total: all.total - picked.total - own.total,
     values: all.values.map((value, at) =>
       Math.max(0, value - (picked.values[at] ?? 0) - (own.values[at] ?? 0)),
     ),
   };
   const left: Entry = {
-    ...all,
-    id: "free",
-    label: "Free",
-    look: "free",
-    total: 0,
+    ...joined("free", "Free", "free", [], 0),
     values: all.values.map((value) => Math.max(0, 1 - value)),
   };
   const parts = chosen.length > 0 ? [picked, own, rest] : [own, rest];
@@ -178,8 +143,14 @@ export function shapeOf(answer: Drawn, style: Style, chosen: Drawn | null): Shap
   };
 }
 
+/** The value at the top of an axis, and those that have a line. */
+export interface AxisEnds {
+  most: number;
+  at: number[];
+}
+
 /** The axis ends at a round number above the highest value, and has a few lines. */
-export function axis(peak: number, unit: AxisUnit): { most: number; at: number[] } {
+export function axis(peak: number, unit: AxisUnit): AxisEnds {
   if (!(peak > 0)) return { most: 1, at: [] };
   const base = unit === "bytes/s" || unit === "bytes" ? 1024 ** Math.floor(Math.log2(peak) / 10) : 1;
   const step = niceStep(peak / 3 / base) * base;
@@ -190,14 +161,29 @@ export function axis(peak: number, unit: AxisUnit): { most: number; at: number[]
   return unit === "share" && top === 1 ? { most: 1, at: [0.5, 1] } : { most: top, at };
 }
 
-export function axisText(value: number, unit: AxisUnit): string {
-  if (unit === "share") return `${Number((value * 100).toPrecision(3))} %`;
-  if (unit === "time/s") return atOnce(value);
-  if (unit === "ns") return duration(value, 2);
-  if (unit === "bytes") return bytes(value, 2);
-  if (unit === "number") return shortCount(value);
-  return unit === "bytes/s" ? `${bytes(value, 2)}/s` : `${shortCount(value)}/s`;
+interface Texts {
+  /** At the axis. */
+  axis: (value: number) => string;
+  total: (total: number) => string;
+  exact: (total: number) => string;
 }
+
+const TIME = { total: (ns: number) => duration(ns), exact: exactDuration };
+const SIZE = { total: (size: number) => bytes(size), exact: (size: number) => exactInUnit(size, "bytes") };
+
+const TEXTS: Record<AxisUnit, Texts> = {
+  share: { ...TIME, axis: (value) => `${Number((value * 100).toPrecision(3))} %` },
+  "time/s": { ...TIME, axis: atOnce },
+  ns: { ...TIME, axis: (value) => duration(value, 2) },
+  "bytes/s": { ...SIZE, axis: (value) => `${bytes(value, 2)}/s` },
+  bytes: { ...SIZE, axis: (value) => bytes(value, 2) },
+  "1/s": { total: count, exact: count, axis: (value) => `${shortCount(value)}/s` },
+  number: { total: (value) => inUnit(value, "number"), exact: String, axis: shortCount },
+};
+
+export const axisText = (value: number, unit: AxisUnit) => TEXTS[unit].axis(value);
+export const totalText = (total: number, unit: AxisUnit) => TEXTS[unit].total(total);
+export const exactTotal = (total: number, unit: AxisUnit) => TEXTS[unit].exact(total);
 
 /** Says how many did it at once, on average: 20 seconds of waiting in each second are 20 threads. */
 function atOnce(value: number): string {
@@ -217,20 +203,6 @@ export function valueText(value: number, shape: Shape): string {
 /** Values are means or extremes: they are not added up. */
 export function isLevel(unit: AxisUnit): boolean {
   return unit === "ns" || unit === "bytes" || unit === "number";
-}
-
-const isTime = (unit: AxisUnit) => unit === "share" || unit === "time/s" || unit === "ns";
-
-export function totalText(total: number, unit: AxisUnit): string {
-  if (isTime(unit)) return duration(total);
-  if (unit === "number") return inUnit(total, "number");
-  return unit === "1/s" ? count(total) : bytes(total);
-}
-
-export function exactTotal(total: number, unit: AxisUnit): string {
-  if (isTime(unit)) return exactDuration(total);
-  if (unit === "number") return String(total);
-  return exactInUnit(total, unit === "1/s" ? "count" : "bytes");
 }
 
 /** The bucket in which a moment is; nothing outside. */

@@ -1,37 +1,36 @@
 // The critical path of a thread as a lane: what ran or waited at each moment so that the thread could not go on.
 
-import { useCallback, useEffect, useRef } from "preact/hooks";
+import { useCallback } from "preact/hooks";
 import { Button } from "../components/button";
-import { Canvas, type Draw } from "../draw/canvas";
-import { colours } from "../draw/colours";
+import type { TableColumn } from "../components/table";
+import { endsOf, type TimePen } from "../draw/pen";
 import { toneOf } from "../draw/state-tone";
 import { withSpaces } from "../lib/columns";
-import { duration, exactMoment, moment, percent } from "../lib/format";
+import { cutText } from "../lib/elide";
+import { duration, moment, percent } from "../lib/format";
 import { firstPlace } from "../lib/halving";
+import { membersOf } from "../lib/members";
 import { shown } from "../lib/safe";
-import { span, toPixel } from "../lib/scale";
-import { useLatest } from "../state/answer";
+import { span } from "../lib/scale";
+import { useWholeOrPart } from "../state/answer";
 import { askPath, type CriticalPath, type Segment } from "../state/critical-path";
 import type { Tip } from "../state/page";
 import * as store from "../state/store";
 import { goToSpell, PATH_ID } from "../state/waits";
 import type { ViewProps } from "../views/view";
 import type { Range } from "../wire";
-import { usePlot } from "./gestures";
+import { strokePart } from "./chosen-part";
 import { GraphFrame } from "./graph-frame";
-import { plotWidth } from "./plot-width";
 import { StateKey } from "./state-key";
-import { TwinTable } from "./twin";
+import { partsTwin } from "./twin";
 
 const TITLE = "Critical path";
 const TOP = 24;
 /** Pixels of a level: threads that others waited for lie below them. */
 const ROW = 13;
 const MOST_LEVELS = 6;
-/** Milliseconds between two requests while the graphs are moved. */
-const APART_MS = 400;
-/** Rows of the table in place of the picture. */
-const ROWS = 300;
+/** Parts narrower than this have no name. */
+const NAMED = 60;
 
 interface PathOf {
   key: number;
@@ -39,7 +38,7 @@ interface PathOf {
 }
 
 function chosen(value: unknown): PathOf | null {
-  const { key, tid } = (value ?? {}) as Partial<PathOf>;
+  const { key, tid } = membersOf(value);
   return typeof key === "number" && typeof tid === "number" ? { key, tid } : null;
 }
 
@@ -51,40 +50,25 @@ function segmentAt(segments: readonly Segment[], ns: number): Segment | null {
   return one === undefined || one.range.from_ns > ns ? null : one;
 }
 
-function paint(
-  to: CanvasRenderingContext2D,
-  segments: readonly Segment[],
-  window: Range,
-  width: number,
-): void {
-  const tones = colours();
-  to.font = tones.font;
-  to.textBaseline = "middle";
+function paint(pen: TimePen, segments: readonly Segment[]): void {
+  const { to, tones } = pen;
   for (const one of segments) {
-    const left = Math.max(-1, toPixel(one.range.from_ns, window, width));
-    const right = Math.min(width + 1, toPixel(one.range.to_ns, window, width));
-    if (right < 0 || left > width) continue;
+    const ends = endsOf(one.range, pen);
+    if (ends === null) continue;
+    const { left } = ends;
+    const wide = ends.right - left;
     const y = TOP + levelOf(one) * ROW;
     to.fillStyle = toneOf(one.state, tones);
-    to.fillRect(left, y, Math.max(1, right - left), ROW - 2);
-    if (right - left < 60) continue;
-    const text = withSpaces(shown(`${one.thread} ${one.endedBy}`));
+    to.fillRect(left, y, Math.max(1, wide), ROW - 2);
+    if (wide < NAMED) continue;
     to.fillStyle = tones.surface;
-    const room = Math.floor((right - left - 8) / 6.2);
-    to.fillText(
-      text.length > room ? `${text.slice(0, Math.max(0, room - 1))}…` : text,
-      left + 4,
-      y + ROW / 2 - 1,
-    );
+    const text = withSpaces(shown(`${one.thread} ${one.endedBy}`));
+    const fitting = cutText(text, wide - 8, (part) => to.measureText(part).width);
+    to.fillText(fitting, left + 4, y + ROW / 2 - 1);
   }
   const { focus } = store.view.value;
   const at = focus?.kind === "thread" ? segmentAt(segments, focus.at_ns) : null;
-  if (at === null || at.key !== focus?.key) return;
-  const left = toPixel(at.range.from_ns, window, width);
-  to.strokeStyle = tones.focus;
-  to.lineWidth = 1.5;
-  const wide = Math.max(3, toPixel(at.range.to_ns, window, width) - left);
-  to.strokeRect(left, TOP + levelOf(at) * ROW - 1, wide, ROW);
+  if (at !== null && at.key === focus?.key) strokePart(pen, at.range, TOP + levelOf(at) * ROW, ROW + 1);
 }
 
 function tipOf(one: Segment | null): Tip | null {
@@ -96,43 +80,43 @@ function tipOf(one: Segment | null): Tip | null {
 }
 
 export function PathGraph({ trace }: ViewProps) {
-  const ref = useRef<HTMLDivElement>(null);
   const of = chosen(store.settings.value[PATH_ID]);
-  const { window } = store.view.value;
-  const scope = `${trace.id} ${of?.tid}`;
-  const all = useLatest(askPath, of === null ? null : { trace: trace.id, tid: of.tid, range: null }, scope);
+  const request = (range: Range | null) => of && { trace: trace.id, tid: of.tid, range };
+  const isCut = (answer: CriticalPath) => answer.isCut;
   // Of a path that is too long to be sent at once the part in view is asked for.
-  const isLong = all.data?.isCut === true;
-  const request = isLong && of !== null ? { trace: trace.id, tid: of.tid, range: window } : null;
-  const part = useLatest(askPath, request, scope, APART_MS);
-  const answered = isLong && part.data !== null ? part : all;
+  const answered = useWholeOrPart(askPath, request, isCut, store.view.value.window, `${trace.id} ${of?.tid}`);
   const path: CriticalPath | null = answered.data;
   const segments = path?.segments ?? [];
   const levels = segments.reduce((most, one) => Math.max(most, levelOf(one) + 1), 1);
-  const draw = useCallback<Draw>((to, width) => paint(to, segments, store.view.value.window, width), [path]);
-  usePlot(ref, {
-    click: (ns) => {
-      const found = segmentAt(segments, ns);
-      if (found !== null) goToSpell(found);
-    },
-    tip: (ns) => tipOf(segmentAt(segments, ns)),
-    fit: (ns) => segmentAt(segments, ns)?.range ?? null,
-  });
+  const draw = useCallback((pen: TimePen) => paint(pen, segments), [path]);
   const thread = segments.find((one) => one.depth === 0)?.thread ?? "";
   const about = withSpaces(shown(thread));
   const tops = (path?.sums ?? []).slice(0, 4);
-  useEffect(() => {
-    if (of !== null) ref.current?.scrollIntoView({ block: "nearest" });
-  }, [of?.key, levels]);
   return (
     <GraphFrame
       id={PATH_ID}
       title={TITLE}
       colourKey={<StateKey />}
       height={Math.max(66, TOP + levels * ROW + 4)}
+      draw={draw}
+      label={`${TITLE} of ${about}: ${tops.map((one) => one.state).join(", ")}`}
+      empty={of === null && "Choose a moment of a thread, then “Critical path” (P)"}
+      notice={
+        answered.isPart &&
+        path?.isCut === true &&
+        `The ${segments.length} longest parts in view: zoom in for all.`
+      }
+      plot={{
+        click: (ns) => {
+          const found = segmentAt(segments, ns);
+          if (found !== null) goToSpell(found);
+        },
+        tip: (ns) => tipOf(segmentAt(segments, ns)),
+        fit: (ns) => segmentAt(segments, ns)?.range ?? null,
+      }}
       answered={answered}
       source={path?.source ?? null}
-      plotRef={ref}
+      follows={of === null ? undefined : `${of.key} ${levels}`}
       gutter={
         <ul class="path-sums" title={(path?.lines ?? []).map((line) => withSpaces(shown(line))).join("\n")}>
           <li>{about}</li>
@@ -143,39 +127,18 @@ export function PathGraph({ trace }: ViewProps) {
           ))}
         </ul>
       }
-      twin={() => <Twin segments={segments} />}
-    >
-      <Canvas draw={draw} label={`${TITLE} of ${about}: ${tops.map((one) => one.state).join(", ")}`} />
-      {of === null && <p class="graph-empty">Choose a moment of a thread, then “Critical path” (P)</p>}
-      {isLong && plotWidth.value > 0 && part.data?.isCut === true && (
-        <p class="graph-notice">The {segments.length} longest parts in view: zoom in for all.</p>
-      )}
-    </GraphFrame>
-  );
-}
-
-function Twin({ segments }: { segments: readonly Segment[] }) {
-  const { window } = store.view.value;
-  const seen = segments.filter(
-    (one) => one.range.to_ns >= window.from_ns && one.range.from_ns <= window.to_ns,
-  );
-  const threadOf = (one: Segment) => withSpaces(shown(one.thread));
-  return (
-    <TwinTable
-      label={TITLE}
-      rows={seen.slice(0, ROWS)}
-      idOf={({ range }) => range.from_ns}
-      columns={[
-        { title: "From", is: "name", cell: ({ range }) => exactMoment(range.from_ns) },
-        { title: "Length", is: "number", cell: ({ range }) => duration(span(range)) },
-        {
-          title: "Thread",
-          cell: (one) => <Button text={threadOf(one)} class="link" onClick={() => goToSpell(one)} />,
-        },
-        { title: "State", cell: ({ state }) => state },
-        { title: "Ended by", cell: ({ endedBy }) => withSpaces(shown(endedBy)) },
-      ]}
-      more={seen.length > ROWS ? `${seen.length - ROWS} more in view` : ""}
+      twin={() => partsTwin(segments, COLUMNS)}
     />
   );
 }
+
+const COLUMNS: TableColumn<Segment>[] = [
+  {
+    title: "Thread",
+    cell: (one) => (
+      <Button text={withSpaces(shown(one.thread))} class="link" onClick={() => goToSpell(one)} />
+    ),
+  },
+  { title: "State", cell: ({ state }) => state },
+  { title: "Ended by", cell: ({ endedBy }) => withSpaces(shown(endedBy)) },
+];

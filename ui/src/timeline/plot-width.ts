@@ -3,12 +3,20 @@
 import { signal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect } from "preact/hooks";
+import { membersOf } from "../lib/members";
+import { span } from "../lib/scale";
+import type { Range } from "../wire";
 
 /** Pixels of the time axis. */
 export const plotWidth = signal(0);
 
-/** Most pixels that a graph is high. */
-export const MOST_HEIGHT = 640;
+/** Least and most pixels that a graph is high, unless it says otherwise. */
+export const [LEAST_HEIGHT, MOST_HEIGHT] = [56, 640];
+
+/** Nanoseconds of some pixels of the time axis. */
+export function pixelsInTime(pixels: number, window: Range): number {
+  return (span(window) / Math.max(1, plotWidth.value)) * pixels;
+}
 
 export function usePlotWidth(ref: RefObject<HTMLElement | null>): void {
   useEffect(() => {
@@ -23,8 +31,8 @@ export function usePlotWidth(ref: RefObject<HTMLElement | null>): void {
 }
 
 /** The height that the link says, as far as it is one; else the natural one. */
-export function heightOf(saved: unknown, natural: number, least = 56): number {
-  const { height } = (saved ?? {}) as { height?: unknown };
+export function heightOf(saved: unknown, natural: number, least = LEAST_HEIGHT): number {
+  const { height } = membersOf(saved);
   return typeof height === "number" ? Math.min(MOST_HEIGHT, Math.max(least, height)) : natural;
 }
 

@@ -3,31 +3,33 @@
 import { useCallback, useRef } from "preact/hooks";
 import { Button } from "../components/button";
 import { Canvas } from "../draw/canvas";
-import { colours } from "../draw/colours";
+import { endsOf, type Pen, type TimePen } from "../draw/pen";
 import { drawRange, drawTicks } from "../draw/ruler";
-import { duration, exactMoment, moment, range as rangeText, timeOfDay } from "../lib/format";
+import { counted, duration, exactMoment, moment, range as rangeText, timeOfDay } from "../lib/format";
 import { shown } from "../lib/safe";
-import { span, toPixel } from "../lib/scale";
+import { span } from "../lib/scale";
 import { toggler } from "../lib/signals";
 import { type Bookmark, bookmarks } from "../state/bookmarks";
 import { isClock } from "../state/prefs";
 import * as store from "../state/store";
 import { usePlot } from "./gestures";
-import { plotWidth, usePlotWidth } from "./plot-width";
+import { pixelsInTime, usePlotWidth } from "./plot-width";
 
 function startOfTrace(): string {
   return store.trace.value?.opening?.start_filetime ?? "";
 }
 
 /** A flag at the start of each bookmark, with a line over its part. */
-function drawBookmarks(to: CanvasRenderingContext2D, width: number, height: number): void {
-  const { window } = store.view.value;
-  to.fillStyle = colours().chosen;
+function drawBookmarks(pen: TimePen): void {
+  const { to, height, tones } = pen;
+  to.fillStyle = tones.chosen;
   for (const { range } of bookmarks()) {
-    if (range.to_ns < window.from_ns || range.from_ns > window.to_ns) continue;
-    const left = Math.round(toPixel(range.from_ns, window, width));
-    const right = Math.min(width, toPixel(range.to_ns, window, width));
-    to.fillRect(left, 0, Math.max(2, right - left), 2);
+    const ends = endsOf(range, pen);
+    if (ends === null) continue;
+    const left = Math.round(ends.left);
+    to.fillRect(left, 0, Math.max(2, ends.right - left), 2);
+    // Of a part that began before, no pole is in view.
+    if (range.from_ns < pen.window.from_ns) continue;
     to.fillRect(left, 0, 2, height);
     to.fillRect(left, 0, 8, 6);
   }
@@ -35,21 +37,21 @@ function drawBookmarks(to: CanvasRenderingContext2D, width: number, height: numb
 
 /** The notes of bookmarks at a moment, give or take some pixels. */
 function notesAt(ns: number): [string, string][] {
-  const near = (span(store.view.value.window) / Math.max(1, plotWidth.value)) * 6;
+  const near = pixelsInTime(6, store.view.value.window);
   const isNear = ({ range }: Bookmark) => ns >= range.from_ns - near && ns <= range.to_ns + near;
   return bookmarks()
     .filter(isNear)
     .map((one) => ["note", shown(one.text)]);
 }
 
-function drawRuler(to: CanvasRenderingContext2D, width: number, height: number): void {
+function drawRuler(pen: Pen): void {
   const { window, range } = store.view.value;
   const textOf = (ns: number, step: number) =>
     isClock.value ? timeOfDay(ns, startOfTrace(), step) : moment(ns, step);
-  const sight = { window, range, width, height, textOf };
-  drawTicks(to, sight);
-  drawBookmarks(to, width, height);
-  drawRange(to, sight);
+  const ruler = { ...pen, window, range, textOf };
+  drawTicks(ruler);
+  drawBookmarks(ruler);
+  drawRange(ruler);
 }
 
 export function Ruler() {
@@ -65,7 +67,7 @@ export function Ruler() {
   const { window, range } = store.view.value;
   const chosen = range === null ? "" : `; selected ${rangeText(range)}`;
   const count = bookmarks().length;
-  const marked = count === 0 ? "" : `; ${count === 1 ? "1 bookmark" : `${count} bookmarks`}`;
+  const marked = count === 0 ? "" : `; ${counted(count, "bookmark")}`;
   return (
     <div class="row ruler">
       <div class="gutter ruler-gutter">

@@ -1,8 +1,7 @@
 // A graph of sums: CPU, disk, file, network, events, marks.
 
-import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import type { MenuEntry } from "../components/menu";
-import { Canvas, type Draw } from "../draw/canvas";
 import { seriesBuckets } from "../lib/buckets";
 import { membersOf } from "../lib/members";
 import { toggledIn } from "../lib/toggled";
@@ -13,14 +12,11 @@ import * as store from "../state/store";
 import type { ViewProps } from "../views/view";
 import type { Chip, Selection } from "../wire";
 import { reportPeak, sharedPeak } from "./axes";
-import { usePlot } from "./gestures";
-import { GraphFrame } from "./graph-frame";
-import { Legend } from "./legend";
-import { axis, axisText, type Entry, type Shape, type Style, shapeOf, without } from "./model";
+import { axis, type Entry, type Shape, type Style, shapeOf, without } from "./model";
 import { askOverTime, type OverTime } from "./over-time";
-import { heightOf, plotWidth, tallness } from "./plot-width";
-import { paint, summary, swatchOf, tipAt } from "./series-paint";
-import { SeriesTwin } from "./twin";
+import { heightOf, LEAST_HEIGHT, plotWidth, tallness } from "./plot-width";
+import { BEHIND } from "./series-paint";
+import { SumsGraph } from "./sums-graph";
 
 export interface SeriesOf {
   id: string;
@@ -48,13 +44,8 @@ interface Settings {
   whole: boolean;
 }
 
-/** What the link says; what it leaves out has its default. */
-function savedOf(value: unknown): Partial<Settings> {
-  return membersOf(value);
-}
-
 function readSettings(of: SeriesOf, value: unknown): Settings {
-  const saved = savedOf(value);
+  const saved: Partial<Settings> = membersOf(value);
   const style = of.styles.find((one) => one === saved.style) ?? of.styles[0] ?? "stacked";
   const hidden = Array.isArray(saved.hidden) ? saved.hidden.filter((one) => typeof one === "string") : null;
   const height = heightOf(saved, Math.round(of.height * tallness()));
@@ -92,10 +83,9 @@ function useShapes(of: SeriesOf, settings: Settings, trace: number, width: numbe
 }
 
 export function SeriesGraph({ of, trace, opening }: ViewProps & { of: SeriesOf }) {
-  const ref = useRef<HTMLDivElement>(null);
   const settings = readSettings(of, store.settings.value[of.id]);
-  const change = (next: Partial<Settings>, kind = "") =>
-    store.setSetting(of.id, { ...savedOf(store.settings.value[of.id]), ...next }, kind);
+  const change = (next: Partial<Settings>) =>
+    store.setSetting(of.id, { ...membersOf(store.settings.value[of.id]), ...next });
   const { whole, marked, base, isHighlight } = useShapes(of, settings, trace.id, plotWidth.value);
   const seen = useMemo(() => visibleOf(whole, settings), [whole, JSON.stringify(settings)]);
   useEffect(() => {
@@ -109,61 +99,41 @@ export function SeriesGraph({ of, trace, opening }: ViewProps & { of: SeriesOf }
   const isShared = store.view.value.sharedAxes && seen !== null;
   const peak = seen === null ? 0 : isShared ? sharedPeak(seen.unit) : seen.peak;
   const ends = axis(settings.whole && seen?.unit === "share" ? 1 : peak, seen?.unit ?? "1/s");
-  const over = isHighlight ? visibleOf(marked, settings) : null;
-  const colouring = { isProcess: of.isProcess, hash: opening.hash };
-  const draw = useCallback<Draw>(
-    (to, width, height) => {
-      const { window } = store.view.value;
-      const look = { window, ...colouring, style: settings.style, isHighlight, ...ends };
-      if (seen !== null) paint(to, seen, over, look, width, height);
-    },
-    [seen, over, ends.most, isHighlight, settings.style, of.isProcess],
-  );
-  usePlot(ref, {
-    tip: (ns) => (seen === null ? null : tipAt(ns, seen, of.title)),
-  });
-  const styles: MenuEntry[] =
-    of.styles.length < 2
-      ? []
-      : of.styles.map((style) => ({
-          title: STYLE_TITLES[style],
-          isOn: style === settings.style,
-          run: () => change({ style }),
-        }));
-  const wholeAxis: MenuEntry[] =
-    seen?.unit === "share"
-      ? [{ title: "Axis up to 100 %", isOn: settings.whole, run: () => change({ whole: !settings.whole }) }]
-      : [];
+  const styles: MenuEntry[] = of.styles.map((style) => ({
+    title: STYLE_TITLES[style],
+    isOn: style === settings.style,
+    run: () => change({ style }),
+  }));
+  const wholeAxis: MenuEntry = {
+    title: "Axis up to 100 %",
+    isOn: settings.whole,
+    run: () => change({ whole: !settings.whole }),
+  };
   const hidden = hiddenOf(whole, settings);
   return (
-    <GraphFrame
+    <SumsGraph
       id={of.id}
       title={of.title}
       height={settings.height}
-      onHeight={(height) => change({ height }, `height ${of.id}`)}
-      menu={[...styles, ...wholeAxis]}
+      least={LEAST_HEIGHT}
+      menu={[...(styles.length < 2 ? [] : styles), ...(seen?.unit === "share" ? [wholeAxis] : [])]}
       answered={base}
       source={base.data?.source ?? null}
-      plotRef={ref}
-      gutter={
-        <Legend
-          entries={whole?.entries ?? []}
-          unit={whole?.unit ?? "1/s"}
-          colourOf={(entry) => swatchOf(entry, colouring)}
-          hidden={hidden}
-          onHide={(id) => change({ hidden: toggledIn(hidden, id) })}
-          height={settings.height}
-          chipOf={of.chipOf ?? (of.isProcess ? processChip : () => null)}
-        />
-      }
-      twin={() => (seen === null ? null : <SeriesTwin title={of.title} shape={seen} />)}
-    >
-      <Canvas draw={draw} label={summary(of.title, whole)} />
-      <div class="axis" aria-hidden="true">
-        {seen !== null && ends.at.length > 0 && <span>{axisText(ends.most, seen.unit)}</span>}
-      </div>
-      {whole !== null && whole.peak === 0 && <p class="graph-empty">Nothing in view</p>}
-    </GraphFrame>
+      empty={whole !== null && whole.peak === 0 && "Nothing in view"}
+      whole={whole}
+      seen={seen}
+      over={isHighlight ? visibleOf(marked, settings) : null}
+      ends={ends}
+      look={{
+        isProcess: of.isProcess,
+        hash: opening.hash,
+        style: settings.style,
+        alpha: isHighlight ? BEHIND : 1,
+      }}
+      hidden={hidden}
+      onHide={(id) => change({ hidden: toggledIn(hidden, id) })}
+      chipOf={of.chipOf ?? (of.isProcess ? processChip : () => null)}
+    />
   );
 }
 

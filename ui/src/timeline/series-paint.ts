@@ -1,12 +1,13 @@
 // How a graph of sums is painted, and how it is described in words.
 
-import { colours, HUES, hueOf, hueToken, TOKENS } from "../draw/colours";
-import { drawGrid, drawLines, drawStacked, type SeriesSight } from "../draw/series";
+import { HUES, hueOf, hueToken, TOKENS } from "../draw/colours";
+import type { TimePen } from "../draw/pen";
+import { drawGrid, drawLines, drawStacked } from "../draw/series";
 import { range as rangeText } from "../lib/format";
 import { shown } from "../lib/safe";
 import type { Tip } from "../state/page";
-import type { Range } from "../wire";
 import {
+  type AxisEnds,
   bucketAt,
   bucketRange,
   bucketText,
@@ -18,50 +19,46 @@ import {
   valueText,
 } from "./model";
 
-export interface Look {
-  window: Range;
+/** What colours go by. */
+export interface Colouring {
+  /** Entries are processes. */
   isProcess: boolean;
-  style: Style;
+  /** Of the trace. */
   hash: string;
-  isHighlight: boolean;
-  most: number;
-  at: number[];
+}
+
+export interface Look extends Colouring, AxisEnds {
+  style: Style;
+  /** How strong the whole is: it is pale behind what is highlighted. */
+  alpha: number;
 }
 
 /** Colours of what has no hue of its own. */
 const TONES = { system: "system", free: "idle", chosen: "chosen", other: "other" } as const;
 
 /** How pale the whole is behind what is highlighted. */
-const BEHIND = 0.22;
+export const BEHIND = 0.22;
 
 /** The place of an entry's colour among all hues. */
-function hue(entry: Entry, { isProcess, hash }: Pick<Look, "isProcess" | "hash">): number {
+function hue(entry: Entry, { isProcess, hash }: Colouring): number {
   return isProcess ? hueOf(hash, entry.key ?? 0) : (entry.key ?? 0) % HUES;
 }
 
-export function paint(
-  to: CanvasRenderingContext2D,
-  seen: Shape,
-  over: Shape | null,
-  look: Look,
-  width: number,
-  height: number,
-): void {
-  const tones = colours();
+export function paint(pen: TimePen, seen: Shape, over: Shape | null, look: Look): void {
+  const { tones } = pen;
   const tone = (entry: Entry) =>
     entry.look === "hue" ? (tones.series[hue(entry, look)] ?? tones.other) : tones[TONES[entry.look]];
-  const { window } = look;
-  const sight = ({ range, buckets }: Shape, alpha: number): SeriesSight => {
-    return { range, buckets, window, width, height, most: look.most, alpha };
-  };
-  const bands = (shape: Shape) => shape.entries.map((one) => ({ colour: tone(one), values: one.values }));
   const layer = look.style === "lines" ? drawLines : drawStacked;
-  drawGrid(to, look.at, { width, height, most: look.most }, tones.faint);
-  layer(to, bands(seen), sight(seen, look.isHighlight ? BEHIND : 1));
-  if (over !== null) layer(to, bands(over), sight(over, 1));
+  const draw = ({ range, buckets, entries }: Shape, alpha: number) => {
+    const bands = entries.map((one) => ({ colour: tone(one), values: one.values }));
+    layer({ ...pen, range, buckets, most: look.most, alpha }, bands);
+  };
+  drawGrid(pen, look.at, look.most);
+  draw(seen, look.alpha);
+  if (over !== null) draw(over, 1);
 }
 
-export function swatchOf(entry: Entry, look: Pick<Look, "isProcess" | "hash">): string {
+export function swatchOf(entry: Entry, look: Colouring): string {
   if (entry.look === "hue") return hueToken(hue(entry, look));
   return `var(--${TOKENS[TONES[entry.look]]})`;
 }

@@ -25,7 +25,7 @@ export const PAGE_AXIS: TimeAxis = {
   range: () => store.view.value.range,
   focus: () => store.view.value.focus?.at_ns ?? null,
   hover,
-  bounds: () => store.trace.value?.opening?.range ?? store.view.value.window,
+  bounds: store.bounds,
   setWindow: store.setWindow,
   setRange: store.setRange,
 };

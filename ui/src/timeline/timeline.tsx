@@ -1,6 +1,5 @@
 // Everything over time: the whole trace in small, the ruler, and the graphs below each other.
 
-import { useRef } from "preact/hooks";
 import { ErrorBoundary } from "../components/boundary";
 import { isColumnChip } from "../state/column-chips";
 import * as store from "../state/store";
@@ -16,13 +15,11 @@ import { Ruler } from "./ruler";
 const columnFields = () => store.view.value.chips.filter(isColumnChip).map(({ field }) => field);
 
 export function Timeline(props: ViewProps) {
-  const area = useRef<HTMLDivElement>(null);
-  useGestures(area);
   const ids = store.graphs.value;
   const graphs = ids.map((id) => GRAPHS.find((one) => one.id === id)).filter((one) => one !== undefined);
   return (
     <section class="timeline" aria-label="Timeline">
-      <div class="timeline-area" ref={area}>
+      <div class="timeline-area" {...useGestures()}>
         <div class="timeline-head">
           <Minimap {...props} />
           <Ruler />

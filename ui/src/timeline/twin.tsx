@@ -4,17 +4,26 @@ import { Button } from "../components/button";
 import { Table, type TableColumn, type TableProps } from "../components/table";
 import type { Timeline } from "../lib/arrow";
 import { merged } from "../lib/buckets";
-import { moment, percent } from "../lib/format";
+import { count, duration, exactMoment, moment, percent } from "../lib/format";
 import { shown } from "../lib/safe";
-import { span } from "../lib/scale";
-import { type Lane, WAITS } from "../wire";
+import { meets, span } from "../lib/scale";
+import { timeWindow } from "../state/store";
+import { type Lane, type Range, WAITS } from "../wire";
 import { bucketRange, exactTotal, isLevel, type Shape, valueText } from "./model";
 
 /** Rows of a table of sums: neighbours are added up to so many. */
 const ROWS = 60;
 
+/** The numbers of a graph as rows. */
+export type Twin<R> = TableProps<R>;
+
+/** Most rows of parts of the time. */
+const MOST = 300;
+
 /** A graph as a table. */
-export function TwinTable<R>({ label, ...table }: { label: string } & Omit<TableProps<R>, "label">) {
+export function TwinTable<R>({ title, of }: { title: string; of: Twin<R> | null }) {
+  if (of === null) return null;
+  const { label = title, ...table } = of;
   return (
     // Its own scrolling is reached by keyboard.
     <div class="twin" role="region" aria-label={`${label}, as a table`} tabIndex={0}>
@@ -23,37 +32,58 @@ export function TwinTable<R>({ label, ...table }: { label: string } & Omit<Table
   );
 }
 
-export function SeriesTwin({ title, shape }: { title: string; shape: Shape }) {
+/** Parts of the time that are in view as rows, each with its start, its length and more. */
+export function partsTwin<R extends { range: Range }>(
+  parts: readonly R[],
+  columns: readonly TableColumn<R>[],
+): Twin<R> {
+  const seen = parts.filter(({ range }) => meets(range, timeWindow.value));
+  return {
+    ...firstRows(seen),
+    idOf: ({ range }, at) => `${range.from_ns} ${at}`,
+    columns: [
+      { title: "From", is: "name", cell: ({ range }) => exactMoment(range.from_ns) },
+      { title: "Length", is: "number", cell: ({ range }) => duration(span(range)) },
+      ...columns,
+    ],
+  };
+}
+
+/** As many rows as a reader reads, and how many more there are. */
+export function firstRows<R>(rows: readonly R[]): Pick<TableProps<R>, "rows" | "more"> {
+  const more = rows.length > MOST ? `${count(rows.length - MOST)} more in view` : "";
+  return { rows: rows.slice(0, MOST), more };
+}
+
+/** Sums of a graph, a column for each of its entries. */
+export function seriesTwin(shape: Shape): Twin<number | null> {
   const highest = isLevel(shape.unit);
   const series = shape.entries.map((one) => ({ one, ...merged(one.values, ROWS, highest) }));
   const { by, sums } = series[0] ?? { by: 1, sums: [] };
   const rangeOf = (at: number) => bucketRange(at * by, shape.range, shape.buckets);
   const textOf = (sum: number, at: number) =>
     valueText(sum / (highest ? 1 : Math.min(by, shape.buckets - at * by)), shape);
-  return (
-    <TwinTable
-      label={title}
-      // The first row has the sum of all.
-      rows={[null, ...sums.keys()]}
-      idOf={(at) => at ?? "all"}
-      lookOf={(at) => (at === null ? "total" : "")}
-      columns={[
-        {
-          title: "From",
-          is: "name",
-          cell: (at) => (at === null ? "All" : moment(rangeOf(at).from_ns, span(rangeOf(at)) * by)),
-        },
-        ...series.map(
-          (entry): TableColumn<number | null> => ({
-            title: shown(entry.one.label),
-            is: "number",
-            cell: (at) =>
-              at === null ? exactTotal(entry.one.total, shape.unit) : textOf(entry.sums[at] ?? 0, at),
-          }),
-        ),
-      ]}
-    />
-  );
+  return {
+    // The first row has the sum of all.
+    rows: [null, ...sums.keys()],
+    idOf: (at) => at ?? "all",
+    lookOf: (at) => (at === null ? "total" : ""),
+    columns: [
+      {
+        title: "From",
+        is: "name",
+        cell: (at) => (at === null ? "All" : moment(rangeOf(at).from_ns, span(rangeOf(at)) * by)),
+      },
+      ...series.map(
+        (entry): TableColumn<number | null> => ({
+          title: shown(entry.one.label),
+          is: "number",
+          cell: (at) =>
+            at === null ? exactTotal(entry.one.total, shape.unit) : textOf(entry.sums[at] ?? 0, at),
+        }),
+      ),
+    ],
+  };
 }
 
 /** Shares of a lane over all its buckets. */
@@ -90,8 +120,7 @@ interface LaneRow {
   shares: ReturnType<typeof sharesOf> | null;
 }
 
-interface LaneTwinProps {
-  title: string;
+interface LaneTwin {
   lanes: readonly Lane[];
   data: Timeline | null;
   /** Place of the first lane of the data. */
@@ -100,7 +129,8 @@ interface LaneTwinProps {
   onChoose: (lane: Lane) => void;
 }
 
-export function LaneTwin({ title, lanes, data, first, isCore, onChoose }: LaneTwinProps) {
+/** Lanes with their shares of each state. */
+export function laneTwin({ lanes, data, first, isCore, onChoose }: LaneTwin): Twin<LaneRow> {
   const sharesAt = (lane: Lane) => {
     const place = lanes.indexOf(lane) - first;
     if (data === null || place < 0) return null;
@@ -119,20 +149,17 @@ export function LaneTwin({ title, lanes, data, first, isCore, onChoose }: LaneTw
         share("Waiting", "waiting"),
         { title: "Waits most for", cell: ({ shares }) => shares?.reason ?? "" },
       ];
-  return (
-    <TwinTable
-      label={title}
-      rows={lanes.map((lane) => ({ lane, shares: sharesAt(lane) }))}
-      idOf={({ lane }) => lane.key}
-      columns={[
-        {
-          title: isCore ? "Core" : "Lane",
-          is: "name",
-          cell: ({ lane }) => <Button text={shown(lane.label)} class="link" onClick={() => onChoose(lane)} />,
-        },
-        share("Running", "running"),
-        ...states,
-      ]}
-    />
-  );
+  return {
+    rows: lanes.map((lane) => ({ lane, shares: sharesAt(lane) })),
+    idOf: ({ lane }) => lane.key,
+    columns: [
+      {
+        title: isCore ? "Core" : "Lane",
+        is: "name",
+        cell: ({ lane }) => <Button text={shown(lane.label)} class="link" onClick={() => onChoose(lane)} />,
+      },
+      share("Running", "running"),
+      ...states,
+    ],
+  };
 }

@@ -6,7 +6,7 @@ import { Button, CopyButton } from "../components/button";
 import { Failed } from "../components/failed";
 import { counted } from "../lib/format";
 import { shown } from "../lib/safe";
-import { around } from "../lib/scale";
+import { span } from "../lib/scale";
 import type { Answered } from "../state/answer";
 import type { PageField } from "../state/column-chips";
 import { isTrafficShown, timelineShare } from "../state/prefs";
@@ -59,15 +59,12 @@ export function only(field: PageField, value: string | number): void {
 
 /** The graphs show a moment in the middle of a hundredth of the trace. */
 export function goTo(at_ns: number): void {
-  const bounds = store.trace.value?.opening?.range;
-  if (bounds === undefined) return;
-  const half = Math.max(1000, (bounds.to_ns - bounds.from_ns) / 200);
-  store.setWindow(around({ from_ns: at_ns - half, to_ns: at_ns + half }, bounds, 0));
+  store.centre(at_ns, Math.max(2000, span(store.bounds()) / 100), "window");
 }
 
 /** Pixels that views have below the timeline, as the page is divided. */
 export function viewRoom(): number {
-  return (globalThis.innerHeight * (100 - timelineShare.value)) / 100 - HEADS;
+  return (globalThis.innerHeight * (100 - timelineShare.now.value)) / 100 - HEADS;
 }
 
 /** Says which filters of columns do not apply to what follows. */

@@ -1,7 +1,6 @@
 // Graphs within a view: over the same window as the timeline, or over an axis of their own, with the same gestures.
 
 import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
 import { useGestures } from "../timeline/gestures";
 import { Overlay } from "../timeline/overlay";
 import { PAGE_AXIS, type TimeAxis } from "../timeline/time-axis";
@@ -13,11 +12,9 @@ interface Props {
 }
 
 export function ViewGraphs({ label, axis = PAGE_AXIS, children }: Props) {
-  const area = useRef<HTMLDivElement>(null);
-  useGestures(area, axis);
   return (
     <section class="view-graphs" aria-label={label}>
-      <div class="view-graphs-area" ref={area}>
+      <div class="view-graphs-area" {...useGestures(axis)}>
         {children}
         <Overlay axis={axis} />
       </div>

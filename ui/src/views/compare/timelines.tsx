@@ -5,8 +5,9 @@ import { api } from "../../api";
 import { Button } from "../../components/button";
 import { Choice } from "../../components/choice";
 import { Canvas, type Draw } from "../../draw/canvas";
-import { colours, HUES } from "../../draw/colours";
+import { HUES } from "../../draw/colours";
 import { drawCores } from "../../draw/lanes";
+import type { TimePen } from "../../draw/pen";
 import { drawRange, drawTicks } from "../../draw/ruler";
 import type { Timeline } from "../../lib/arrow";
 import { seriesBuckets } from "../../lib/buckets";
@@ -23,12 +24,11 @@ import * as store from "../../state/store";
 import { usePlot } from "../../timeline/gestures";
 import { GraphFrame } from "../../timeline/graph-frame";
 import { laneTip } from "../../timeline/lane-tip";
-import { Legend } from "../../timeline/legend";
-import { axis as axisOf, axisText, type Entry, type Shape, shapeOf, without } from "../../timeline/model";
+import { axis as axisOf, type Entry, type Shape, shapeOf, without } from "../../timeline/model";
 import { plotWidth } from "../../timeline/plot-width";
-import { paint, summary, swatchOf, tipAt } from "../../timeline/series-paint";
+import { SumsGraph } from "../../timeline/sums-graph";
 import type { TimeAxis } from "../../timeline/time-axis";
-import { LaneTwin, SeriesTwin } from "../../timeline/twin";
+import { laneTwin } from "../../timeline/twin";
 import type {
   Chip,
   Lane,
@@ -263,10 +263,10 @@ function CommonRuler({ axis }: { axis: TimeAxis }) {
   const ref = useRef<HTMLDivElement>(null);
   usePlot(ref, { tip: (ns) => ({ title: exactMoment(ns), rows: [["since", "time 0 of each side"]] }) });
   const draw = useCallback<Draw>(
-    (to, width, height) => {
-      const sight = { window: axis.window(), range: axis.range(), width, height, textOf: moment };
-      drawTicks(to, sight);
-      drawRange(to, sight);
+    (pen) => {
+      const ruler = { ...pen, window: axis.window(), range: axis.range(), textOf: moment };
+      drawTicks(ruler);
+      drawRange(ruler);
     },
     [axis],
   );
@@ -285,23 +285,20 @@ function CommonRuler({ axis }: { axis: TimeAxis }) {
   );
 }
 
-/** Pales what is not compared. */
-function paleOutside(
-  to: CanvasRenderingContext2D,
-  part: Range,
-  window: Range,
-  width: number,
-  height: number,
-) {
+function paleOutside({ to, window, width, height, tones }: TimePen, part: Range): void {
   const [left, right] = [toPixel(part.from_ns, window, width), toPixel(part.to_ns, window, width)];
   to.globalAlpha = 0.6;
-  to.fillStyle = colours().line;
+  to.fillStyle = tones.line;
   if (left > 0) to.fillRect(0, 0, left, height);
   if (right < width) to.fillRect(right, 0, width - right, height);
   to.globalAlpha = 1;
 }
 
-const partOnAxis = ({ side, zero }: Placed) => shifted(side.range, -zero);
+/** Pales what of a side is not compared. */
+function usePale({ side, zero }: Placed) {
+  const { from_ns, to_ns } = shifted(side.range, -zero);
+  return useCallback((pen: TimePen) => paleOutside(pen, { from_ns, to_ns }), [from_ns, to_ns]);
+}
 
 interface PairProps {
   kind: Kind;
@@ -346,7 +343,7 @@ interface SeriesProps extends Omit<PairProps, "placed" | "answers"> {
   peak: number;
 }
 
-const COLOURING = { isProcess: false, hash: "" };
+const LOOK = { isProcess: false, hash: "", style: "stacked", alpha: 1 } as const;
 
 function nameChip({ label }: Entry): Chip {
   return { field: "process_name", values: [label], exclude: false };
@@ -359,51 +356,25 @@ function sourceOf(source: SeriesAnswer["source"] | undefined, { side }: Placed) 
 }
 
 function SeriesOfSide(props: SeriesProps) {
-  const { kind, placed, shape, answer, answered, axis, peak, hidden, onHide } = props;
-  const ref = useRef<HTMLDivElement>(null);
-  const title = `${placed.name}: ${TITLES[kind]}`;
+  const { kind, placed, shape, answer, peak, hidden, axis, ...graph } = props;
   const seen = useMemo(() => shape && without(shape, hidden, true), [shape, hidden]);
-  const unit = seen?.unit ?? "1/s";
-  const ends = axisOf(peak, unit);
-  const part = partOnAxis(placed);
-  const draw = useCallback<Draw>(
-    (to, width, height) => {
-      const window = axis.window();
-      const look = { window, ...COLOURING, style: "stacked", isHighlight: false, ...ends } as const;
-      if (seen !== null) paint(to, seen, null, look, width, height);
-      paleOutside(to, part, window, width, height);
-    },
-    [axis, seen, ends.most, part.from_ns, part.to_ns],
-  );
-  usePlot(ref, { tip: (ns) => (seen === null ? null : tipAt(ns, seen, title)) });
-  const height = HEIGHTS[kind];
   return (
-    <GraphFrame
+    <SumsGraph
+      {...graph}
+      time={axis}
       id={`compare-${placed.name.toLowerCase()}-${kind}`}
-      title={title}
-      height={height}
-      answered={answered}
+      title={`${placed.name}: ${TITLES[kind]}`}
+      height={HEIGHTS[kind]}
       source={sourceOf(answer?.source, placed)}
-      plotRef={ref}
-      gutter={
-        <Legend
-          entries={shape?.entries ?? []}
-          unit={unit}
-          colourOf={(entry) => swatchOf(entry, COLOURING)}
-          hidden={hidden}
-          onHide={onHide}
-          height={height}
-          chipOf={nameChip}
-        />
-      }
-      twin={() => seen && <SeriesTwin title={title} shape={seen} />}
-    >
-      <Canvas draw={draw} label={summary(title, shape)} />
-      <div class="axis" aria-hidden="true">
-        {seen !== null && ends.at.length > 0 && <span>{axisText(ends.most, unit)}</span>}
-      </div>
-      {(shape === null || shape.peak === 0) && <p class="graph-empty">Nothing in view</p>}
-    </GraphFrame>
+      empty={(shape === null || shape.peak === 0) && "Nothing in view"}
+      whole={shape}
+      seen={seen}
+      ends={axisOf(peak, seen?.unit ?? "1/s")}
+      look={LOOK}
+      hidden={hidden}
+      chipOf={nameChip}
+      finish={usePale(placed)}
+    />
   );
 }
 
@@ -416,11 +387,10 @@ interface CoresProps {
 }
 
 function CoresGraph({ placed, lanes, answer, answered, axis }: CoresProps) {
-  const ref = useRef<HTMLDivElement>(null);
   const { side, name, zero } = placed;
   const title = `${name}: Cores`;
   const row = Math.max(5, Math.min(CORE, Math.floor(CORES / Math.max(1, lanes.length))));
-  const part = partOnAxis(placed);
+  const pale = usePale(placed);
   const data = useMemo(() => {
     const cores = answer?.cores ?? null;
     return cores && { ...cores, header: { ...cores.header, range: shifted(cores.header.range, -zero) } };
@@ -430,28 +400,18 @@ function CoresGraph({ placed, lanes, answer, answered, axis }: CoresProps) {
     () => new Map(answer?.cpu?.series.map(({ key, label }) => [key, withoutId(label)])),
     [answer],
   );
-  const draw = useCallback<Draw>(
-    (to, width, height) => {
-      const [window, tones] = [axis.window(), colours()];
+  const draw = useCallback(
+    (pen: TimePen) => {
+      const { series, other } = pen.tones;
       const toneOf = (key: number) => {
         const known = names.get(key);
-        return (known === undefined ? undefined : tones.series[placeOf(known) % HUES]) ?? tones.other;
+        return (known === undefined ? undefined : series[placeOf(known) % HUES]) ?? other;
       };
-      const sight = { window, width, row, top: HEAD, alpha: 1 };
-      if (data !== null) drawCores(to, data, lanes.length, sight, height, tones, toneOf);
-      paleOutside(to, part, window, width, height);
+      if (data !== null) drawCores(pen, data, { lanes: lanes.length, row, top: HEAD, alpha: 1 }, toneOf);
+      pale(pen);
     },
-    [axis, data, names, lanes, row, part.from_ns, part.to_ns],
+    [data, names, lanes, row, pale],
   );
-  usePlot(ref, {
-    tip: (ns, y) => {
-      const at = Math.floor((y - HEAD) / row);
-      const lane = lanes[at];
-      return lane === undefined
-        ? null
-        : laneTip("core", lane, at, ns, data, (key) => names.get(key) ?? "others");
-    },
-  });
   if (lanes.length === 0) return null;
   return (
     <GraphFrame
@@ -459,22 +419,28 @@ function CoresGraph({ placed, lanes, answer, answered, axis }: CoresProps) {
       title={title}
       about={count(lanes.length)}
       height={HEAD + row * lanes.length + 4}
+      draw={draw}
+      time={axis}
+      label={`${title}, ${lanes.length} lanes`}
+      plot={{
+        tip: (ns, y) => {
+          const at = Math.floor((y - HEAD) / row);
+          const lane = lanes[at];
+          const nameOf = (key: number) => names.get(key) ?? "others";
+          return lane === undefined ? null : laneTip("core", lane, at, ns, data, nameOf);
+        },
+      }}
       answered={answered}
       source={sourceOf(data?.header.source, placed)}
-      plotRef={ref}
-      gutter={null}
-      twin={() => (
-        <LaneTwin
-          title={title}
-          lanes={lanes}
-          data={data}
-          first={0}
-          isCore
-          onChoose={() => store.showPart(side.trace, { range: side.isWhole ? null : side.range })}
-        />
-      )}
-    >
-      <Canvas draw={draw} label={`${title}, ${lanes.length} lanes`} />
-    </GraphFrame>
+      twin={() =>
+        laneTwin({
+          lanes,
+          data,
+          first: 0,
+          isCore: true,
+          onChoose: () => store.showPart(side.trace, { range: side.isWhole ? null : side.range }),
+        })
+      }
+    />
   );
 }

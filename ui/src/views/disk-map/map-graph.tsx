@@ -1,23 +1,21 @@
 // Where on a disk operations were, over time.
 
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../../api";
-import { Canvas, type Draw } from "../../draw/canvas";
-import { colours } from "../../draw/colours";
 import { drawDiskMap } from "../../draw/disk-map";
+import type { TimePen } from "../../draw/pen";
 import { bytes, count, moment, range as rangeText } from "../../lib/format";
 import { span } from "../../lib/scale";
 import { type Answered, useAnswer } from "../../state/answer";
 import { tip } from "../../state/page";
 import { askedOverTime } from "../../state/selection";
 import * as store from "../../state/store";
-import { usePlot } from "../../timeline/gestures";
 import { GraphFrame } from "../../timeline/graph-frame";
 import { heightOf } from "../../timeline/plot-width";
-import { TwinTable } from "../../timeline/twin";
+import type { Twin } from "../../timeline/twin";
 import type { DiskMapAnswer } from "../../wire";
 import { viewRoom } from "../panel";
-import { cellAt, cellTip, type MapCell, slices } from "./model";
+import { cellAt, cellTip, type MapCell, type MapSlice, slices } from "./model";
 
 interface Props {
   id: string;
@@ -27,6 +25,8 @@ interface Props {
 
 /** Pixels of the picture, and those that the rest of the view takes. */
 const [LEAST, MOST, REST] = [112, 260, 190];
+/** Least pixels that the reader can make it. */
+const LEAST_MAP = 80;
 /** Milliseconds that the pointer rests on a cell before more is asked of it. */
 const REST_MS = 90;
 /** Most files that the tooltip of a cell names. */
@@ -55,25 +55,13 @@ function useCellTip(trace: number, map: DiskMapAnswer | null) {
 }
 
 export function MapGraph({ id, trace, answered }: Props) {
-  const ref = useRef<HTMLDivElement>(null);
   const map = answered.data;
   const natural = Math.round(Math.min(MOST, Math.max(LEAST, viewRoom() - REST)));
-  const height = heightOf(store.settings.value[id], natural, 80);
-  const find = (ns: number, y: number) =>
-    map === null ? null : cellAt(map, ns, 1 - y / Math.max(1, ref.current?.clientHeight ?? 1));
+  const height = heightOf(store.settings.value[id], natural, LEAST_MAP);
+  const find = (ns: number, y: number, high: number) =>
+    map === null ? null : cellAt(map, ns, 1 - y / Math.max(1, high));
   const tipOf = useCellTip(trace, map);
-  usePlot(ref, {
-    tip: (ns, y) => tipOf(find(ns, y)),
-    click: (ns, y) => store.setRange(find(ns, y)?.range ?? null),
-  });
-  const draw = useCallback<Draw>(
-    (to, width, high) => {
-      const { read, write } = colours();
-      const { window } = store.view.value;
-      if (map !== null) drawDiskMap(to, map, { window, width, height: high, read, write });
-    },
-    [map],
-  );
+  const draw = useCallback((pen: TimePen) => map && drawDiskMap(pen, map), [map]);
   const sums = useMemo(() => {
     const sum = (values: number[]) => values.reduce((all, value) => all + value, 0);
     return { reads: sum(map?.reads ?? []), writes: sum(map?.writes ?? []) };
@@ -89,26 +77,25 @@ export function MapGraph({ id, trace, answered }: Props) {
       title={title}
       about="by position"
       height={height}
-      least={80}
-      onHeight={(next) => store.setSetting(id, { height: next }, `height ${id}`)}
+      least={LEAST_MAP}
+      draw={draw}
+      label={label}
+      plot={{
+        tip: (...at) => tipOf(find(...at)),
+        click: (...at) => store.setRange(find(...at)?.range ?? null),
+      }}
+      axis={map !== null && bytes(map.offset_to)}
+      empty={map !== null && map.cells.length === 0 && "Nothing in view"}
       answered={answered}
       source={map === null ? null : { ...map.source, notes: [] }}
-      plotRef={ref}
       gutter={<Key {...sums} />}
-      twin={() => (map === null ? null : <MapTwin title={title} map={map} />)}
+      twin={() => map && twinOf(map)}
     >
-      <Canvas draw={draw} label={label} />
       {map !== null && (
-        <>
-          <div class="axis" aria-hidden="true">
-            <span>{bytes(map.offset_to)}</span>
-          </div>
-          <div class="axis axis-foot" aria-hidden="true">
-            <span>{bytes(map.offset_from)}</span>
-          </div>
-        </>
+        <div class="axis axis-foot" aria-hidden="true">
+          <span>{bytes(map.offset_from)}</span>
+        </div>
       )}
-      {map !== null && map.cells.length === 0 && <p class="graph-empty">Nothing in view</p>}
     </GraphFrame>
   );
 }
@@ -132,19 +119,16 @@ function Key({ reads, writes }: { reads: number; writes: number }) {
   );
 }
 
-function MapTwin({ title, map }: { title: string; map: DiskMapAnswer }) {
-  return (
-    <TwinTable
-      label={title}
-      rows={slices(map, SLICES)}
-      idOf={({ range }) => range.from_ns}
-      columns={[
-        { title: "From", is: "name", cell: ({ range }) => moment(range.from_ns, span(range)) },
-        { title: "Reads", is: "number", cell: ({ reads }) => count(reads) },
-        { title: "Writes", is: "number", cell: ({ writes }) => count(writes) },
-        { title: "Lowest position", is: "number", cell: ({ lowest }) => bytes(lowest) },
-        { title: "Highest position", is: "number", cell: ({ highest }) => bytes(highest) },
-      ]}
-    />
-  );
+function twinOf(map: DiskMapAnswer): Twin<MapSlice> {
+  return {
+    rows: slices(map, SLICES),
+    idOf: ({ range }) => range.from_ns,
+    columns: [
+      { title: "From", is: "name", cell: ({ range }) => moment(range.from_ns, span(range)) },
+      { title: "Reads", is: "number", cell: ({ reads }) => count(reads) },
+      { title: "Writes", is: "number", cell: ({ writes }) => count(writes) },
+      { title: "Lowest position", is: "number", cell: ({ lowest }) => bytes(lowest) },
+      { title: "Highest position", is: "number", cell: ({ highest }) => bytes(highest) },
+    ],
+  };
 }

@@ -42,7 +42,7 @@ function sightOf(cause: ExplainCause, runs: readonly PlotRun[], width: number, h
     x: placeOn(across, value / scale.size),
     y: placeOn(up, metric),
   });
-  const { write, read, ink, muted, font } = colours();
+  const { write, read, muted } = colours();
   const dots = runs.map(({ run, value, metric }) => ({
     ...spot(value, metric),
     colour: run.half === "slow" ? write : run.half === "fast" ? read : muted,
@@ -51,7 +51,7 @@ function sightOf(cause: ExplainCause, runs: readonly PlotRun[], width: number, h
   const [start, end] = ends.map((value) => spot(value, onLine(cause, value)));
   const none = { x: 0, y: 0 };
   return {
-    ...{ across, up, dots, ink, muted, font },
+    ...{ across, up, dots },
     acrossTitle: axisTitle(cause.measure, scale),
     upTitle: "metric (ms)",
     line: [start ?? none, end ?? none],
@@ -67,7 +67,7 @@ export function CausePlot({ answer, cause }: Props) {
   const ref = useRef<HTMLCanvasElement>(null);
   const runs = plotRuns(answer, cause);
   const draw = useCallback<Draw>(
-    (to, width, height) => drawScatter(to, sightOf(cause, runs, width, height)),
+    (pen) => drawScatter(pen, sightOf(cause, runs, pen.width, pen.height)),
     [answer, cause],
   );
   const runAt = (event: MouseEvent): PlotRun | null => {

@@ -1,8 +1,8 @@
 // What can be done with a function or its module wherever stacks are shown, and what was merged into its callers.
 
 import type { MenuEntry } from "../../components/menu";
-import { everyOf, moduleOf } from "../../lib/flame-merge";
-import { headOf } from "../../lib/frame-name";
+import { everyOf } from "../../lib/flame-merge";
+import { headOf, moduleOf } from "../../lib/frame-name";
 import { shown } from "../../lib/safe";
 import { entryOf } from "../../lib/stack-tags";
 import { openTags } from "../../state/page";

@@ -4,7 +4,6 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Crumbs } from "../../components/crumbs";
 import { type MenuEntry, openMenuAt } from "../../components/menu";
 import { Canvas } from "../../draw/canvas";
-import { colours } from "../../draw/colours";
 import { drawFlame, LEVEL, scaleOf } from "../../draw/flame";
 import { aloneLevels, childrenOf, layout, nameOf, nodeAt, pathTo } from "../../lib/flame-layout";
 import { counted, exactInUnit, inUnit, percent } from "../../lib/format";
@@ -112,7 +111,7 @@ export function FlameGraph(props: Props) {
             canvasRef={canvas}
             class="flame-canvas"
             label={label}
-            draw={(to, width, height) => drawFlame(to, answer, found, sight, colours(), width, height)}
+            draw={(pen) => drawFlame(pen, answer, found, sight)}
             onMouseMove={(event) => setActive(under(event))}
             onMouseLeave={() => setActive(null)}
             onClick={(event) => onZoom(under(event) ?? 0)}
