@@ -21,7 +21,7 @@ use crate::options::Limits;
 use crate::problem::{Problem, Result};
 use crate::state::{Ready, Shared};
 use crate::wire::Source;
-use crate::words::trace_word;
+use crate::words::{file_word, trace_word};
 
 /// Longest request.
 const MAX_BODY: usize = 1 << 20;
@@ -69,7 +69,7 @@ impl Call<'_> {
         // The name of a set is the name of its file.
         for set in self.asking.tags.iter() {
             if sql.contains(&quoted(set.name())) {
-                command.push(format!("--stack-tag-file {}", file_argument(set.name())));
+                command.push(format!("--stack-tag-file {}", file_word(set.name())));
             }
         }
         command.push(trace_word(&path));
@@ -81,14 +81,6 @@ impl Call<'_> {
     pub(crate) fn took_ms(&self) -> f64 {
         self.begun.elapsed().as_secs_f64() * 1e3
     }
-}
-
-/// Returns the argument for a file in the current folder. With `-` in front it would be an option.
-fn file_argument(name: &str) -> String {
-    if name.starts_with('-') {
-        return shell::quoted(&format!("./{name}"));
-    }
-    shell::quoted(name)
 }
 
 /// What work answers on a thread of its own, in so much time at most.

@@ -67,7 +67,6 @@ pub use options::{Demo, Limits, ServerOptions};
 pub use problem::said;
 pub use server::{Running, Server, StartError, listen, state_of_link};
 pub use token::Token;
-pub(crate) use words::trace_word;
 pub use work::{Desk, Unanswered};
 
 #[cfg(test)]

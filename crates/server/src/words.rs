@@ -1,13 +1,26 @@
 //! Words of the command lines that the page and agents show.
 
-use etwkit_base::shell::quoted_pattern;
+use std::borrow::Cow;
 
-/// Returns the path of a trace as one word for any shell. With `-` in front it would be an option.
+use etwkit_base::shell::{quoted, quoted_pattern};
+
+/// Returns the path of a trace as one word for any shell.
 pub(crate) fn trace_word(path: &str) -> String {
+    quoted_pattern(&as_path(path))
+}
+
+/// Returns the name of a file in the current folder as one word.
+pub(crate) fn file_word(name: &str) -> String {
+    quoted(&as_path(name))
+}
+
+/// Returns a path that no command takes for an option.
+fn as_path(path: &str) -> Cow<'_, str> {
     if path.starts_with('-') {
-        return quoted_pattern(&format!("./{path}"));
+        Cow::Owned(format!("./{path}"))
+    } else {
+        Cow::Borrowed(path)
     }
-    quoted_pattern(path)
 }
 
 #[cfg(test)]

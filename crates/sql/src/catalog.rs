@@ -107,9 +107,8 @@ impl Tables {
     /// Returns `true` if a declared table has rows in any source, and `None` if no table of that
     /// name is declared. Reads nothing.
     pub(crate) fn has_rows(&self, table: &str) -> Option<bool> {
-        self.declared
-            .contains_key(table)
-            .then(|| self.sources.iter().any(|source| source.has_rows(table)))
+        let declared = self.declared.get(table)?;
+        Some(!declared.is_empty())
     }
 
     /// Returns rows of a table that is a file, of all sources.

@@ -371,6 +371,7 @@ mod tests {
         );
         assert_eq!(process(&top, &[own]), "Report.exe waits 0.100 s longer");
     }
+
     #[test]
     fn a_module_explains_all_of_a_growth_that_other_code_lessens_by_noise() {
         let top = wait("Report.exe", "/all", 100);

@@ -376,6 +376,7 @@ mod tests {
         let error = error.unwrap_err().to_string();
         assert!(error.contains("reach out of their column"), "{error}");
     }
+
     #[test]
     fn an_index_names_pages_of_its_column_alone() {
         let (file, slice, metadata) = far();

@@ -19,7 +19,8 @@ use crate::mcp::reply::{self, BYTES};
 use crate::mcp::shared::{Call, DIAGNOSIS, EXTRACTION, QUESTION};
 use crate::mcp::tool::{Answer, Tool, Work, options_of};
 use crate::mcp::traces::Trace;
-use crate::{Limits, Server, ServerOptions, asked, said, trace_word};
+use crate::words::trace_word;
+use crate::{Limits, Server, ServerOptions, asked, said};
 
 /// Returns the tools, in the order in which an investigation needs them.
 pub(crate) fn tools() -> Vec<Tool> {
