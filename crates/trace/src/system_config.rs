@@ -168,6 +168,17 @@ impl SystemConfig {
         }
     }
 
+    /// Returns the edition of Windows. The registry of Windows 11 still says Windows 10, so the build
+    /// decides.
+    pub(crate) fn edition(&self, build: u32) -> Option<String> {
+        const FIRST_BUILD_OF_WINDOWS_11: u32 = 22_000;
+        let name = self.product_name.as_deref()?;
+        let rest = name
+            .strip_prefix("Windows 10 ")
+            .filter(|_| build >= FIRST_BUILD_OF_WINDOWS_11);
+        Some(rest.map_or_else(|| name.to_owned(), |rest| format!("Windows 11 {rest}")))
+    }
+
     pub(crate) fn section(&self, clock: &Clock) -> Value {
         let mut s = Map::new();
         let mut put = |key: &str, value: Value| s.insert(key.to_owned(), value);

@@ -307,7 +307,7 @@ pub(super) fn trace(
         session_name: text(&h.session_name),
         computer: cpu.and_then(|c| text(&c.computer_name)),
         os_version: Some(format!("{major}.{minor}.{}", h.build)),
-        os_name: config.product_name.as_deref().and_then(text),
+        os_name: config.edition(h.build).as_deref().and_then(text),
         os_revision: config.build_lab.as_deref().and_then(revision),
         is_virtual_machine: config.platform.as_ref().map(is_virtual),
         // Empty if the start was not recorded: the column has no null.
@@ -357,6 +357,31 @@ mod tests {
             days(UNIX_EPOCH + 864_000_000_000),
             ["1970-01-02T00:00:00.0000000Z"]
         );
+    }
+
+    #[test]
+    fn windows_11_is_called_so_though_its_registry_says_windows_10() {
+        let edition = |name: &str, build| {
+            let config = SystemConfig {
+                product_name: Some(name.to_owned()),
+                ..SystemConfig::default()
+            };
+            config.edition(build)
+        };
+        for (name, build, expected) in [
+            ("Windows 10 Pro", 26_100, "Windows 11 Pro"),
+            ("Windows 10 Enterprise", 22_000, "Windows 11 Enterprise"),
+            ("Windows 10 Pro", 19_045, "Windows 10 Pro"),
+            ("Windows 11 Pro", 26_100, "Windows 11 Pro"),
+            (
+                "Windows Server 2025 Standard",
+                26_100,
+                "Windows Server 2025 Standard",
+            ),
+        ] {
+            assert_eq!(edition(name, build).as_deref(), Some(expected), "{build}");
+        }
+        assert_eq!(SystemConfig::default().edition(26_100), None);
     }
 
     /// The examples of `docs/numbers/machine.md`.

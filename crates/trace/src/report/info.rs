@@ -297,7 +297,7 @@ fn machine(header: &TraceHeader, facts: &Facts) -> Machine {
         |manufacturer: &str, product: &str| format!("{manufacturer} {product}").trim().to_owned();
     Machine {
         computer: config.cpu.as_ref().map(|cpu| cpu.computer_name.clone()),
-        product: config.product_name.clone(),
+        product: config.edition(header.build),
         version: (major, minor),
         build: header.build,
         model: config

@@ -17,7 +17,8 @@ tables! {
         computer: Option<String>;
         /// Windows version, such as `10.0.19041`.
         os_version: Option<String>;
-        /// Windows edition and build, from the registry of the machine.
+        /// Windows edition, from the registry of the machine; Windows 11 by its build, since the
+        /// registry still says Windows 10.
         os_name: Option<String>;
         /// Revision of the Windows build, the number of its last update, from the registry of the
         /// machine; only in merged traces.
