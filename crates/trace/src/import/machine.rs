@@ -1,7 +1,7 @@
 //! The recording, the machine, and notes for readers of the numbers.
 
 use etwkit_decode::eventinfo;
-use etwkit_decode::kernel::config::{Platform, opcode};
+use etwkit_decode::kernel::config::{Platform, Service as Listed, opcode};
 use etwkit_decode::kernel::merge::SYSTEM_CONFIG_EX;
 use etwkit_decode::kernel::{event_trace, group};
 use etwkit_etl::Session;
@@ -226,15 +226,20 @@ fn services<'c>(
     config: &'c SystemConfig,
     directory: &'c Directory,
 ) -> impl Iterator<Item = Service> + 'c {
-    config.services.values().map(|s| Service {
+    running(config).map(|s| Service {
         name: s.name.clone(),
         display_name: text(&s.display_name),
         process_name: text(&s.process),
         pid: s.pid as i32,
         // Services are listed when the recording ends, so their process is the last one with that
         // ID.
-        process_key: key(directory.process_at(s.pid, i64::MAX).filter(|_| s.pid != 0)),
+        process_key: key(directory.process_at(s.pid, i64::MAX)),
     })
+}
+
+/// Returns the services that run. The recorder also lists those that do not, with process 0.
+fn running(config: &SystemConfig) -> impl Iterator<Item = &Listed> {
+    config.services.values().filter(|s| s.pid != 0)
 }
 
 /// Revision of a build: the second number of `22621.4890.amd64fre.ni_release.220506-1250`.
@@ -357,6 +362,29 @@ mod tests {
             days(UNIX_EPOCH + 864_000_000_000),
             ["1970-01-02T00:00:00.0000000Z"]
         );
+    }
+
+    #[test]
+    fn a_service_that_does_not_run_is_left_out() {
+        let listed = |name: &str, pid| {
+            let service = Listed {
+                pid,
+                state: None,
+                tag: None,
+                name: name.to_owned(),
+                display_name: String::new(),
+                process: String::new(),
+            };
+            (name.to_owned(), service)
+        };
+        let config = SystemConfig {
+            services: [("Dnscache", 800), ("Fax", 0), ("Spooler", 900)]
+                .map(|(name, pid)| listed(name, pid))
+                .into(),
+            ..SystemConfig::default()
+        };
+        let names: Vec<_> = running(&config).map(|s| s.name.as_str()).collect();
+        assert_eq!(names, ["Dnscache", "Spooler"]);
     }
 
     #[test]
