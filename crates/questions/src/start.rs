@@ -140,10 +140,16 @@ const SUMS: View<StartRequest, StartRow> = View::new(
     ],
     |row| row.sort_value,
 )
-.with_sums(
-    "Total: {Starts|start|starts}, {Cost} ms; {Ends|end|ends}, {Exit} ms",
-    |asked, _| asked.with_total,
-);
+.with_total(|asked, rows, _| {
+    let count =
+        |of: fn(&StartRow) -> i64| rows.iter().map(|row| of(row)).fold(0, i64::saturating_add);
+    let line = Line::new("Total: ").counted(count(|row| row.starts), ["start", "starts"]);
+    let line = with_known(line, ", ", rows.iter().map(|row| row.start_cost_ns));
+    let ends = count(|row| row.ends);
+    let line = line.words("; ").counted(ends, ["end", "ends"]);
+    let line = with_known(line, ", ", rows.iter().map(|row| row.exit_duration_ns));
+    asked.with_total.then_some(line).into_iter().collect()
+});
 
 type StartEventColumn = Column<StartRequest, StartEvent>;
 
@@ -183,10 +189,22 @@ const PROCESSES: View<StartRequest, StartEvent> = View::new(
     |row| row.sort_value,
 )
 .ranking(|asked| Ranked::rows_unless(matches!(asked.sort, StartSort::Count | StartSort::Time)))
-.with_sums(
-    "Total: {#|process|processes}, start cost {Cost} ms, exit {Exit} ms",
-    |asked, _| asked.with_total,
-);
+.with_total(|asked, rows, _| {
+    let line = Line::new("Total: ").counted(rows.len() as i64, ["process", "processes"]);
+    let costs = rows.iter().map(|row| row.start_cost_ns);
+    let line = with_known(line, ", start cost ", costs);
+    let exits = rows.iter().map(|row| row.exit_duration_ns);
+    let line = with_known(line, ", exit ", exits);
+    asked.with_total.then_some(line).into_iter().collect()
+});
+
+/// Adds a sum of times after these words. A sum without any known time is no number.
+fn with_known(line: Line, before: &str, times: impl Iterator<Item = Option<i64>>) -> Line {
+    match times.flatten().reduce(i64::saturating_add) {
+        Some(ns) => line.words(before).value(FineMilliseconds, ns).words(" ms"),
+        None => line,
+    }
+}
 
 impl Question for StartRequest {
     const NAME: &'static str = "start";
@@ -211,8 +229,12 @@ impl Question for StartRequest {
                 |asked: &Self, _, rows: Vec<StartEvent>| {
                     let is_unknown =
                         |row: &&StartEvent| row.start_ns.is_some() && row.start_cost_ns.is_none();
-                    let unknown = rows.iter().filter(is_unknown).map(|_| 1);
-                    let foot = without_cost(unknown.sum());
+                    let unknown = rows.iter().filter(is_unknown).count();
+                    let foot = without_cost(unknown as i64);
+                    let is_untimed =
+                        |row: &&StartEvent| row.stop_ns.is_some() && row.exit_duration_ns.is_none();
+                    let untimed = rows.iter().filter(is_untimed).count();
+                    let foot = foot.into_iter().chain(without_time(untimed as i64));
                     Ok(Answer::rows(asked, &PROCESSES, rows).with_foot(foot))
                 },
             )
@@ -221,6 +243,11 @@ impl Question for StartRequest {
             Form::of(self.sql(), |asked: &Self, _, rows: Vec<StartRow>| {
                 let unknown = rows.iter().map(|row| row.starts.saturating_sub(row.costed));
                 let foot = without_cost(unknown.fold(0, i64::saturating_add));
+                let untimed = rows
+                    .iter()
+                    .map(|row| row.ends.saturating_sub(row.timed_ends));
+                let untimed = without_time(untimed.fold(0, i64::saturating_add));
+                let foot = foot.into_iter().chain(untimed);
                 Ok(Answer::rows(asked, &SUMS, rows).with_foot(foot))
             })
             .shows(&SUMS)
@@ -235,6 +262,15 @@ fn without_cost(starts: i64) -> Option<Line> {
         Line::new("(")
             .counted(starts, ["start has", "starts have"])
             .words(" no cost: the creator's call or the first run is not known; record system calls (SYSCALL), or samples or context switches with stacks)")
+    })
+}
+
+/// Returns a line about ends without a duration, if there are any.
+fn without_time(ends: i64) -> Option<Line> {
+    (ends > 0).then(|| {
+        Line::new("(")
+            .counted(ends, ["end has", "ends have"])
+            .words(" no duration: when it began is not known)")
     })
 }
 

@@ -11,7 +11,7 @@ use etwkit_question::range::{Range, Unit};
 use etwkit_question::sql::{
     PROCESS_COLUMNS, ProcessQuery, filtered, range_condition, time_condition,
 };
-use etwkit_question::{Column, Example, Form, Question, Ranked, View, group, option};
+use etwkit_question::{Column, Example, Form, Question, Ranked, Value, View, group, option};
 use etwkit_sql::literal::quoted;
 
 declare! {
@@ -146,7 +146,8 @@ const SUMS: View<ReadyRequest, ReadyRow> = View::new(
             row.instead_priority.into()
         })
         .shown_if(|asked| asked.by == ReadyBy::Priority),
-        ReadyColumn::new("Process", "Process", Process, |_, row| row.into())
+        ReadyColumn::new("Process", "Process", Process, who)
+            .or("(idle)")
             .shown_if(|asked| asked.by != ReadyBy::Priority),
     ],
     |row| row.sort_value,
@@ -155,6 +156,15 @@ const SUMS: View<ReadyRequest, ReadyRow> = View::new(
     "Total: {Count|switch-in|switch-ins}, ready {Ready} ms, {Lower} ms of it for lower priorities",
     |asked, _| asked.with_total,
 );
+
+/// Returns the process of a row, which is missing if only idle had the processor.
+fn who(asked: &ReadyRequest, row: &ReadyRow) -> Value {
+    if asked.by == ReadyBy::Instead && row.instead_ns.is_none() {
+        Value::Missing
+    } else {
+        row.into()
+    }
+}
 
 type ReadyEventColumn = Column<ReadyRequest, ReadyEvent>;
 
@@ -271,10 +281,11 @@ impl ReadyRequest {
     #[must_use]
     pub fn sql(&self) -> String {
         let none = "CAST(NULL AS INT)";
-        let (process, own, instead) = match self.by {
-            ReadyBy::Instead => ("instead_process_key", none, none),
-            ReadyBy::Process => ("process_key", none, none),
-            ReadyBy::Priority => (none, "priority", "instead_priority"),
+        // Idle and a thread whose process is not known have no key and are rows of their own.
+        let (process, own, instead, idle) = match self.by {
+            ReadyBy::Instead => ("instead_process_key", none, none, ", instead_ns IS NULL"),
+            ReadyBy::Process => ("process_key", none, none, ""),
+            ReadyBy::Priority => (none, "priority", "instead_priority", ""),
         };
         format!(
             "SELECT r.*, {PROCESS_COLUMNS}, CAST({} AS DOUBLE) AS sort_value
@@ -288,7 +299,7 @@ FROM (
   FROM (
   {}
   )
-  GROUP BY 1, 2, 3
+  GROUP BY 1, 2, 3{idle}
 ) r
 LEFT JOIN process p ON p.process_key = r.process_key
 ORDER BY sort_value, ready_ns, count, r.process_key, r.priority, r.instead_priority",

@@ -1,7 +1,7 @@
 //! Costs of starts and ends of processes, and threads that ran instead of ready ones.
 
 use etwkit_question::range::{Range, Unit};
-use etwkit_question::{ProcessQuery, ask};
+use etwkit_question::{Piece, ProcessQuery, Question, Value, ask};
 use etwkit_questions::ready::instead::{ReadyBy, ReadyEvent, ReadyRequest, ReadyRow};
 use etwkit_questions::start::{StartEvent, StartRequest, StartRow};
 use etwkit_sql::Session;
@@ -97,6 +97,45 @@ fn starts_and_ends_are_summed_up_by_program() {
     assert_eq!(
         (old.program.as_deref(), old.starts, old.ends, old.timed_ends),
         (Some("old.exe"), 0, 1, 0)
+    );
+}
+
+/// Of `old.exe` it is not known when its end began.
+#[test]
+fn a_time_that_is_not_known_is_no_zero_in_a_total() {
+    let total = |process: &str, details| {
+        let request = StartRequest {
+            processes: ProcessQuery {
+                process: Some(process.into()),
+                ..ProcessQuery::default()
+            },
+            details,
+            with_total: true,
+            ..StartRequest::default()
+        };
+        let answer = request.answer(&starts()).unwrap();
+        let part = &answer.parts[0];
+        let lines = part.table.total().into_iter();
+        let lines = lines.chain(part.foot.iter().cloned());
+        let text = lines.flat_map(|line| line.pieces).map(|piece| match piece {
+            Piece::Words(words) => words,
+            Piece::Value(_, Value::Number(number)) => number.to_string(),
+            other => format!("{other:?}"),
+        });
+        text.collect::<String>()
+    };
+    let old = "(1 end has no duration: when it began is not known)";
+    assert_eq!(total("old", false), format!("Total: 0 starts; 1 end{old}"));
+    assert_eq!(total("old", true), format!("Total: 1 process{old}"));
+    let a = total("a", false);
+    assert!(
+        a.starts_with("Total: 2 starts, 11000000 ms; 1 end, 10000000 ms("),
+        "{a}"
+    );
+    let a = total("a", true);
+    assert!(
+        a.starts_with("Total: 2 processes, start cost 11000000 ms, exit 10000000 ms("),
+        "{a}"
     );
 }
 
@@ -353,6 +392,23 @@ fn times_ready_are_summed_up_by_who_ran_instead() {
             (8, Some(4), 6)
         ]
         .map(|(a, b, ms)| (Some(a), b, ms))
+    );
+}
+
+/// A processor that was only waking up had no other process.
+#[test]
+fn idle_is_no_unknown_process_that_ran_instead() {
+    let answer = ReadyRequest::default().answer(&readies()).unwrap();
+    let table = &answer.parts[0].table;
+    let columns = table.columns();
+    let at = columns.iter().position(|column| column.name == "Process");
+    let at = at.unwrap();
+    let has_process: Vec<_> = (0..table.len())
+        .map(|row| table.value(row, at) != Value::Missing)
+        .collect();
+    assert_eq!(
+        (columns[at].missing, has_process),
+        ("(idle)", vec![false, true, true])
     );
 }
 
