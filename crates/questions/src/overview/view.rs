@@ -220,6 +220,12 @@ const PROCESSES: View<RecordedEvents, ProcessShare> = View::new(
     |row| row.cpu_ns as f64,
 );
 
+/// The highest share of the machine that samples reach by rounding and by the edges of a trace.
+const MOST_PERCENT: f64 = 110.0;
+
+const EXCESS: &str = "  more than 100 %: samples probably came faster than the interval that the trace gives \
+    (1 ms if it gives none), so that all CPU times are too high";
+
 impl RecordedEvents {
     fn processes(&self, rows: Vec<ProcessShare>, (cpu_ns, percent): (i64, Option<f64>)) -> Named {
         let (what, source) = if self.has_samples {
@@ -234,11 +240,14 @@ impl RecordedEvents {
             Some(percent) => sum.value(Fixed(1), percent),
             None => sum.words("?"),
         };
+        let excess = percent.filter(|percent| self.has_samples && *percent > MOST_PERCENT);
+        let excess = excess.map(|_| Line::new(EXCESS));
         let unions = "  wait and ready: time in which at least one thread of the process did so";
         let unions = self.has_switches.then(|| Line::new(unions));
         let answer = Answer::rows(self, &PROCESSES, rows);
         let answer = answer
             .with_foot([sum.words(" % of the machine")])
+            .with_foot(excess)
             .with_foot(unions);
         (
             OverviewTable::Processes,
@@ -341,17 +350,20 @@ const COUNTS: View<OverviewRequest, Content> = View::new(
         ContentColumn::new("What", "what", Word, |_, row| row.what.clone().into()),
         ContentColumn::new("Count", "how many", Whole, |_, row| row.count.into()).sum(),
         ContentColumn::new("OfThese", "of these", Word, |_, row| {
-            let more = || {
-                Line::default()
-                    .whole(row.more)
-                    .words(format!(" {}", row.of))
-            };
-            (!row.of.is_empty()).then(more).into()
+            (!row.of.is_empty()).then(|| of_these(row)).into()
         }),
     ],
     |_| 0.0,
 )
 .ranking(|_| Ranked::No);
+
+/// Returns the second number of a row with its words, which start with a noun in plural.
+fn of_these(row: &Content) -> Line {
+    let one = row.of.strip_suffix('s').unwrap_or(&row.of);
+    Line::default()
+        .whole(row.more)
+        .noun(&row.more.into(), [one, &row.of])
+}
 
 type ProviderEventsColumn = Column<OverviewRequest, ProviderEvents>;
 

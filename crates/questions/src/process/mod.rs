@@ -164,12 +164,23 @@ impl std::fmt::Display for ProcessCounts {
             users,
         } = self;
         let processes = counted(*processes, ["process", "processes"]);
-        let sessions = counted(*sessions, ["session", "sessions"]);
-        let users = counted(*users, ["user", "users"]);
         write!(
             f,
-            "{processes}: {started} started, {ended} ended, {permanent} did neither; {sessions}, {users}"
-        )
+            "{processes}: {started} started, {ended} ended, {permanent} did neither"
+        )?;
+        // Every process has a session and a user, so that none is one that was not recorded.
+        let known: Vec<String> = [
+            (*sessions, ["session", "sessions"]),
+            (*users, ["user", "users"]),
+        ]
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, nouns)| counted(number, nouns))
+        .collect();
+        if known.is_empty() {
+            return Ok(());
+        }
+        write!(f, "; {}", known.join(", "))
     }
 }
 
@@ -294,5 +305,20 @@ mod tests {
             counts.to_string(),
             "1 process: 1 started, 0 ended, 0 did neither; 1 session, 2 users"
         );
+    }
+
+    #[test]
+    fn sessions_and_users_that_were_not_recorded_are_not_none() {
+        let counts = |sessions, users| ProcessCounts {
+            processes: 2,
+            started: 0,
+            ended: 0,
+            permanent: 2,
+            sessions,
+            users,
+        };
+        let text = "2 processes: 0 started, 0 ended, 2 did neither";
+        assert_eq!(counts(0, 0).to_string(), text);
+        assert_eq!(counts(1, 0).to_string(), format!("{text}; 1 session"));
     }
 }

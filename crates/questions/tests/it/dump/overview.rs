@@ -1,14 +1,17 @@
 //! A trace on one screen.
 
+use etwkit_question::{Part, Question};
 use etwkit_questions::overview::{Overview, OverviewRequest};
 use etwkit_sql::Session;
+use etwkit_sql::arrow::array::RecordBatch;
 use etwkit_trace::table::{
     AlpcProcess, ContextSwitch, CpuMethod, CpuProcess, DpcIsr, EventCount, Gc, GenericEvent,
     HardFaultFile, HeapProcess, Jit, MiniFilterDriver, NetIo, PageFaultProcess, PoolTag, Process,
+    Table,
 };
 
 use super::super::support::rows;
-use super::process;
+use super::{S, process, trace};
 
 fn method(module: Option<&str>, path: Option<&str>, method: &str, exclusive_ns: i64) -> CpuMethod {
     CpuMethod {
@@ -56,6 +59,56 @@ fn modules_are_distinguished_by_their_paths() {
             ("unknown", None, 8),
         ]
     );
+}
+
+/// All words and numbers below the tables of an overview, and in their cells.
+fn words(tables: Vec<(&'static Table, Vec<RecordBatch>)>) -> String {
+    let session = Session::from_batches(tables).unwrap();
+    let answer = OverviewRequest::default().answer(&session).unwrap();
+    let part = |part: &Part| {
+        let columns = part.table.columns().len();
+        let cells = (0..part.table.len())
+            .flat_map(|row| (0..columns).map(move |column| (row, column)))
+            .map(|(row, column)| format!("{:?}", part.table.value(row, column)));
+        let foot = part.foot.iter().map(|line| format!("{line:?}"));
+        cells.chain(foot).collect::<Vec<_>>()
+    };
+    answer.parts.iter().flat_map(part).collect()
+}
+
+/// Four processors have 40 s of time in ten seconds.
+#[test]
+fn more_cpu_than_all_processors_have_is_explained() {
+    let sampled = |seconds| CpuProcess {
+        process_key: Some(1),
+        samples: 1,
+        cpu_ns: seconds * S,
+        ..CpuProcess::default()
+    };
+    let is_explained = |seconds| {
+        words(vec![
+            rows(&[trace()]),
+            rows(&[process(1, 8, "app.exe")]),
+            rows(&[sampled(seconds)]),
+        ])
+        .contains("samples probably came faster")
+    };
+    assert_eq!((is_explained(42), is_explained(80)), (false, true));
+}
+
+#[test]
+fn one_provider_is_singular() {
+    let of = |guid: &str| GenericEvent {
+        provider_guid: guid.into(),
+        ..GenericEvent::default()
+    };
+    let one = words(vec![rows(&[trace()]), rows(&[of("a"), of("a")])]);
+    assert!(
+        one.contains("\" provider\"") && !one.contains("\" providers\""),
+        "{one}"
+    );
+    let two = words(vec![rows(&[trace()]), rows(&[of("a"), of("b")])]);
+    assert!(two.contains("\" providers\""), "{two}");
 }
 
 /// Dumps are suggested where the trace has rows for them, and by those alone.
