@@ -181,8 +181,36 @@ impl<Q, R> Rows<Q, R> {
 
     /// Formats a line of sums, see [`View::with_sums`].
     fn sums(&self, mut words: &str) -> Line {
-        let rows = Value::Number(i64::try_from(self.rows.len()).unwrap_or(i64::MAX));
         let mut line = Line::default();
+        while let Some((before, (part, behind))) = words
+            .split_once('[')
+            .and_then(|(before, rest)| Some((before, rest.split_once(']')?)))
+        {
+            line = self.with_sums(line, before);
+            if self.is_known(part) {
+                line = self.with_sums(line, part);
+            }
+            words = behind;
+        }
+        self.with_sums(line, words)
+    }
+
+    /// Returns `true` if a row has a value of one of the columns in these words.
+    fn is_known(&self, words: &str) -> bool {
+        let has_value = |column: &Column<Q, R>| {
+            self.rows
+                .iter()
+                .any(|row| (column.value)(&self.request, row) != Value::Missing)
+        };
+        self.view
+            .columns
+            .iter()
+            .filter(|column| words.contains(&format!("{{{}}}", column.name)))
+            .any(has_value)
+    }
+
+    fn with_sums(&self, mut line: Line, mut words: &str) -> Line {
+        let rows = Value::Number(i64::try_from(self.rows.len()).unwrap_or(i64::MAX));
         while let Some((before, (place, behind))) = words
             .split_once('{')
             .and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
@@ -525,6 +553,31 @@ mod tests {
         let (all, of) = one.merged(vec![other.into_any()], &infos, top);
         let all = all.into_any().downcast::<Rows<Ranked, Row>>().unwrap();
         assert_eq!((sizes(&all).0, of), (vec![4, 3, 2], vec![0, 1, 1]));
+    }
+
+    #[test]
+    fn a_sum_of_values_that_no_row_has_is_left_out() {
+        type Size = Column<Ranked, Row>;
+        const SIZE: Size = Size::new("Size", "size", Format::Whole, |_, row| {
+            Some(row.size).filter(|size| *size > 0).into()
+        });
+        const SUMS: View<Ranked, Row> = View::new(&[SIZE.sum()], |row: &Row| row.size as f64)
+            .with_sums("Total: {#}[ of {Size} bytes] in all", |_, _| true);
+        let total = |sizes: &[i64]| {
+            let rows = sizes.iter().map(|size| Row { size: *size }).collect();
+            Rows::new(Ranked::Rows, &SUMS, vec![rows]).total()[0].clone()
+        };
+        let unknown = Line::new("Total: ")
+            .value(Format::Id, 2_i64)
+            .words(" in all");
+        assert_eq!(total(&[0, 0]), unknown);
+        let known = Line::new("Total: ")
+            .value(Format::Id, 2_i64)
+            .words(" of ")
+            .whole(7)
+            .words(" bytes")
+            .words(" in all");
+        assert_eq!(total(&[0, 7]), known);
     }
 
     #[test]

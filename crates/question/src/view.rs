@@ -202,8 +202,9 @@ impl<Q, R> View<Q, R> {
 
     /// Adds a line of sums after all rows. In its words `{Name}` is replaced with the sum of that
     /// column as its declaration adds it up, `{}` with the number of rows, `{#}` with this number
-    /// without groups of digits. `{Name|stay|stays}` adds a noun in singular or plural. `is_shown`
-    /// returns whether the request shows the line after this number of rows.
+    /// without groups of digits. `{Name|stay|stays}` adds a noun in singular or plural. Words in
+    /// `[]` are left out if no row has a value of their columns. `is_shown` returns whether the
+    /// request shows the line after this number of rows.
     pub const fn with_sums(self, words: &'static str, is_shown: fn(&Q, usize) -> bool) -> Self {
         Self {
             sums: Some((words, is_shown)),

@@ -141,7 +141,7 @@ const SUMS: View<GcRequest, GcRow> = View::new(
     |row| row.sort_value,
 )
 .with_sums(
-    "Total: {Count|collection|collections}, threads suspended for {Suspended} ms, at most {MaxSuspended} ms",
+    "Total: {Count|collection|collections}[, threads suspended for {Suspended} ms, at most {MaxSuspended} ms]",
     |_, _| true,
 );
 

@@ -116,7 +116,7 @@ const SUMS: View<JitRequest, JitRow> = View::new(
     |row| row.sort_value,
 )
 .with_sums(
-    "Total: {Count|method|methods}, {Duration} ms, {Size} of code",
+    "Total: {Count|method|methods}[, {Duration} ms], {Size} of code",
     |_, _| true,
 );
 
@@ -144,7 +144,7 @@ const EVENTS: View<JitRequest, JitEvent> = View::new(
     |row| row.sort_value,
 )
 .with_sums(
-    "Total: {|method|methods}, {Duration} ms, {Size} of code",
+    "Total: {|method|methods}[, {Duration} ms], {Size} of code",
     |_, _| true,
 )
 .ranking(|asked| Ranked::rows_unless(matches!(asked.sort, JitSort::Count | JitSort::Time)));

@@ -140,16 +140,10 @@ const SUMS: View<StartRequest, StartRow> = View::new(
     ],
     |row| row.sort_value,
 )
-.with_total(|asked, rows, _| {
-    let count =
-        |of: fn(&StartRow) -> i64| rows.iter().map(|row| of(row)).fold(0, i64::saturating_add);
-    let line = Line::new("Total: ").counted(count(|row| row.starts), ["start", "starts"]);
-    let line = with_known(line, ", ", rows.iter().map(|row| row.start_cost_ns));
-    let ends = count(|row| row.ends);
-    let line = line.words("; ").counted(ends, ["end", "ends"]);
-    let line = with_known(line, ", ", rows.iter().map(|row| row.exit_duration_ns));
-    asked.with_total.then_some(line).into_iter().collect()
-});
+.with_sums(
+    "Total: {Starts|start|starts}[, {Cost} ms]; {Ends|end|ends}[, {Exit} ms]",
+    |asked, _| asked.with_total,
+);
 
 type StartEventColumn = Column<StartRequest, StartEvent>;
 
@@ -189,22 +183,10 @@ const PROCESSES: View<StartRequest, StartEvent> = View::new(
     |row| row.sort_value,
 )
 .ranking(|asked| Ranked::rows_unless(matches!(asked.sort, StartSort::Count | StartSort::Time)))
-.with_total(|asked, rows, _| {
-    let line = Line::new("Total: ").counted(rows.len() as i64, ["process", "processes"]);
-    let costs = rows.iter().map(|row| row.start_cost_ns);
-    let line = with_known(line, ", start cost ", costs);
-    let exits = rows.iter().map(|row| row.exit_duration_ns);
-    let line = with_known(line, ", exit ", exits);
-    asked.with_total.then_some(line).into_iter().collect()
-});
-
-/// Adds a sum of times after these words. A sum without any known time is no number.
-fn with_known(line: Line, before: &str, times: impl Iterator<Item = Option<i64>>) -> Line {
-    match times.flatten().reduce(i64::saturating_add) {
-        Some(ns) => line.words(before).value(FineMilliseconds, ns).words(" ms"),
-        None => line,
-    }
-}
+.with_sums(
+    "Total: {#|process|processes}[, start cost {Cost} ms][, exit {Exit} ms]",
+    |asked, _| asked.with_total,
+);
 
 impl Question for StartRequest {
     const NAME: &'static str = "start";
