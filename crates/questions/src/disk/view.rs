@@ -116,13 +116,15 @@ pub(super) const DISK_IO: View<DiskRequest, DiskRow> = View::new(
     };
     Some(sums(of.words("  ["), &total(rows)).words("]"))
 })
-.with_total(|_, rows, is_merged| {
+.with_total(|asked, rows, is_merged| {
     let line = sums(Line::new("Total: "), &total(rows.iter().copied()));
+    // A file that several processes used, or with several priorities, is in several rows.
+    let may_repeat = asked.by_priority || asked.per_process && !asked.shared;
     let files = rows
         .iter()
         .map(|row| row.files)
         .fold(0, i64::saturating_add);
-    vec![if is_merged {
+    vec![if is_merged || may_repeat {
         line
     } else {
         line.words(", ").counted(files, ["file", "files"])

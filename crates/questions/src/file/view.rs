@@ -147,7 +147,8 @@ pub(super) const FILE_IO: View<FileRequest, FileRow> = View::new(
     }
     let total = total(rows.iter().copied(), asked.sort);
     let line = sums(Line::new("Total: "), &total);
-    vec![if is_merged {
+    // A file that several processes used is in a row of each.
+    vec![if is_merged || asked.is_by_process() {
         line
     } else {
         line.words(", ").counted(total.files, ["file", "files"])

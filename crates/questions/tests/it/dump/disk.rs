@@ -1,8 +1,8 @@
 //! Disk I/O.
 
-use etwkit_question::ProcessQuery;
 use etwkit_question::group::{Top, TopProcesses};
 use etwkit_question::range::Range;
+use etwkit_question::{ProcessQuery, Question};
 use etwkit_questions::disk::{DiskAnswer, DiskOperation, DiskRequest, DiskSort};
 use etwkit_sql::Session;
 use etwkit_trace::table::{DiskFile, DiskIo};
@@ -251,6 +251,22 @@ fn processes_have_rows_of_their_own() {
         ),
         (1, 9000, 0)
     );
+}
+
+/// Both processes used `b.txt`, so that rows of processes do not say how many files there are.
+#[test]
+fn a_file_of_several_processes_is_not_counted_for_each() {
+    let total = |per_process| {
+        let request = DiskRequest {
+            per_process,
+            ..DiskRequest::default()
+        };
+        let answer = request.answer(&session()).unwrap();
+        format!("{:?}", answer.parts[0].table.total())
+    };
+    let (all, of_each) = (total(false), total(true));
+    assert!(all.contains("Number(5)), Words(\" files\")"), "{all}");
+    assert!(!of_each.contains("file"), "{of_each}");
 }
 
 #[test]

@@ -136,6 +136,27 @@ fn every_kind_of_operation_has_its_columns() {
 }
 
 #[test]
+fn a_file_of_several_processes_is_not_counted_for_each() {
+    let path = Some(r"C:\x\a.txt");
+    let total = |per_process| {
+        let session = Session::from_batches(vec![
+            rows(&[of(path, 1, "read", 1, 1), of(path, 2, "read", 1, 1)]),
+            rows(&[process(1, 4, "System"), process(2, 8, "cmd.exe")]),
+            rows(&[trace()]),
+        ]);
+        let request = FileRequest {
+            per_process,
+            ..FileRequest::default()
+        };
+        let answer = request.answer(&session.unwrap()).unwrap();
+        format!("{:?}", answer.parts[0].table.total())
+    };
+    let (all, of_each) = (total(false), total(true));
+    assert!(all.contains("Number(1)), Words(\" file\")"), "{all}");
+    assert!(!of_each.contains(" file"), "{of_each}");
+}
+
+#[test]
 fn files_without_a_name_are_shown_on_request() {
     assert_eq!(names(&whole()), [r"C:\x\a.txt", r"C:\x\b.txt"]);
     assert_eq!(
