@@ -5,7 +5,7 @@ use etwkit_question::{Answer, Column, Ranked, View};
 use etwkit_sql::Session;
 use serde::Serialize;
 
-use super::{Stacks, WaitQuestion, ended_by};
+use super::{LISTED, Stacks, WaitQuestion, ended_by};
 use crate::Result;
 use crate::stacks::StackText;
 use crate::wait::{WaitRow, WaitSort};
@@ -71,6 +71,7 @@ pub(super) const WAITS: View<WaitQuestion, Wait> = View::new(
 
 pub(super) fn answer(question: &WaitQuestion, session: &Session) -> Result<Answer> {
     let rows = question.request().list(session)?;
+    let note = left_out(question, rows.len());
     let text = StackText::new(session)?;
     let wait = |row: WaitRow| {
         let stacks = Stacks::of(
@@ -80,9 +81,41 @@ pub(super) fn answer(question: &WaitQuestion, session: &Session) -> Result<Answe
         );
         Wait { row, stacks }
     };
-    Ok(Answer::rows(
-        question,
-        &WAITS,
-        rows.into_iter().map(wait).collect(),
-    ))
+    let waits = rows.into_iter().map(wait).collect();
+    let mut answer = Answer::rows(question, &WAITS, waits);
+    answer.notes.extend(note);
+    Ok(answer)
+}
+
+/// Returns a note that only so many waits are listed, if there may be more and nobody chose a
+/// number.
+fn left_out(question: &WaitQuestion, rows: usize) -> Option<String> {
+    let is_full = question.top.count.is_none() && rows == LISTED;
+    is_full.then(|| format!("only {LISTED} waits are listed; --top 0 lists all"))
+}
+
+#[cfg(test)]
+mod tests {
+    use etwkit_question::group::Top;
+
+    use super::*;
+
+    #[test]
+    fn a_list_that_nobody_limited_says_that_it_is_not_all() {
+        let note = |count, rows| {
+            let top = Top { count, skip: 0 };
+            let question = WaitQuestion {
+                top,
+                ..WaitQuestion::default()
+            };
+            left_out(&question, rows)
+        };
+        assert_eq!(note(None, LISTED - 1), None);
+        assert_eq!(
+            note(None, LISTED).as_deref(),
+            Some("only 20 waits are listed; --top 0 lists all")
+        );
+        assert_eq!(note(Some(LISTED), LISTED), None);
+        assert_eq!(note(Some(0), LISTED), None);
+    }
 }
