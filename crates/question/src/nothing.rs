@@ -5,7 +5,7 @@ use etwkit_base::{digits, shell};
 
 use crate::range::{Part, Unit};
 use crate::trace::TraceInfo;
-use crate::{Among, AnyQuestion, Group, Kind, Opt, Values};
+use crate::{Among, AnyQuestion, Count, Group, Kind, Opt, Values};
 use crate::{Result, ask};
 use etwkit_sql::Session;
 use etwkit_sql::filter::{ProcessFilter, TextFilter};
@@ -142,11 +142,14 @@ pub fn no_process(session: &Session, filter: &str) -> Result<Option<String>> {
     let names: Vec<String> = all.iter().filter_map(called).collect();
     let inputs: Vec<&str> = session.names().collect();
     let list = list_of_processes(&inputs);
+    // Windows reuses ids, so that several processes can have one name and id.
+    let counts: Vec<Count> = ask(session, "SELECT count(*) AS rows FROM process")?;
+    let count = counts.first().map_or(0, |count| count.rows);
     let message = none_fits(
         (PROCESS, "processes"),
         filter,
         &names,
-        all.len(),
+        usize::try_from(count).unwrap_or(0),
         list.as_deref(),
     );
     Ok(Some(match name_and_arguments(filter) {
