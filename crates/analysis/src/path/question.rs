@@ -1,5 +1,7 @@
 //! The critical path as a question: the lines above its rows, and the limits of text.
 
+use std::collections::BTreeSet;
+
 use etwkit_question::Error;
 use etwkit_question::Format::FineMilliseconds;
 use etwkit_question::group::Top;
@@ -107,10 +109,14 @@ fn several(threads: &[Thread]) -> Error {
         threads.len(),
         names.join(" ")
     );
-    Error::TooWide {
-        message,
-        how: "name one of them by its id: --process ID",
-    }
+    let ids: BTreeSet<_> = threads.iter().map(|thread| thread.pid).collect();
+    let how = if ids.len() < threads.len() {
+        "ids were reused: name one by its id and command line, --process ID --cmdline \"*TEXT*\", or a time in \
+         which no other ran, --range A..B"
+    } else {
+        "name one of them by its id: --process ID"
+    };
+    Error::TooWide { message, how }
 }
 
 impl PathRequest {
@@ -315,4 +321,26 @@ fn others(path: &CriticalPath) -> Vec<Line> {
     std::iter::once(line)
         .chain(path.best_others.iter().map(other))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_that_had_one_id_are_named_by_more_than_it() {
+        let hint = |pids: [i64; 2]| {
+            let thread = |pid| Thread {
+                pid: Some(pid),
+                process: Some("tool.exe".into()),
+                ..Thread::default()
+            };
+            match several(&pids.map(thread)) {
+                Error::TooWide { how, .. } => how,
+                error => panic!("{error}"),
+            }
+        };
+        assert_eq!(hint([8, 12]), "name one of them by its id: --process ID");
+        assert!(hint([8, 8]).contains("--cmdline"), "{}", hint([8, 8]));
+    }
 }
