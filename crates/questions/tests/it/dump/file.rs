@@ -146,6 +146,7 @@ fn a_file_of_several_processes_is_not_counted_for_each() {
         ]);
         let request = FileRequest {
             per_process,
+            show_total: Some("file".into()),
             ..FileRequest::default()
         };
         let answer = request.answer(&session.unwrap()).unwrap();
