@@ -71,15 +71,25 @@ impl Covered {
         format!("(SELECT nullif(greatest(max({end} - {start}), 0), 0) FROM trace)")
     }
 
+    /// Queries start and end in nanoseconds.
+    ///
+    /// # Errors
+    /// The query fails.
+    pub fn ends_ns(&self, session: &Session) -> Result<(i64, i64)> {
+        let rows: Vec<CoveredRow> = ask(session, &self.sql())?;
+        // Tables without a trace, as of a test, have no time.
+        Ok(rows
+            .first()
+            .map_or((0, 0), |row| (row.start_ns, row.end_ns)))
+    }
+
     /// Queries the length in nanoseconds; 0 if nothing is covered.
     ///
     /// # Errors
     /// The query fails.
     pub fn length_ns(&self, session: &Session) -> Result<i64> {
-        let rows: Vec<CoveredRow> = ask(session, &self.sql())?;
-        // Tables without a trace, as of a test, have no time.
-        let length = |row: &CoveredRow| row.end_ns.saturating_sub(row.start_ns).max(0);
-        Ok(rows.first().map_or(0, length))
+        let (start_ns, end_ns) = self.ends_ns(session)?;
+        Ok(end_ns.saturating_sub(start_ns).max(0))
     }
 }
 
