@@ -15,7 +15,7 @@
 -- param min_single_ms: float = 300 – a server that answers does so within that time
 -- param min_total_ms: float = 500 – a smaller total goes unnoticed
 WITH queries AS ( -- one without an answer lasts as long as its process, or the trace
-  SELECT q.*, coalesce(q.duration_ns, least(p.stop_ns, t.duration_ns) - q.start_ns) AS lasted_ns
+  SELECT q.*, coalesce(q.duration_ns, least(p.stop_ns, coalesce(t.range_end_ns, t.duration_ns)) - q.start_ns) AS lasted_ns
   FROM dns_query q CROSS JOIN trace t LEFT JOIN process p ON p.process_key = q.process_key
 ), timeouts AS (
   SELECT string_to_array(rtrim(timed_out_servers, ';'), ';') AS servers, adapters, process_key, thread_key, stack_id,

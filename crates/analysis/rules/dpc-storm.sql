@@ -25,7 +25,9 @@ WITH calls AS (
     min(start_ns) AS from_ns, max(end_ns) AS to_ns, first_value(start_ns ORDER BY duration_ns DESC) AS at_ns, count(DISTINCT cpu) AS cpus
   FROM calls GROUP BY framework
   HAVING sum(long_ns) >= $min_total_ms * 1000000 AND sum(long_ns) >= (max(end_ns) - min(start_ns)) * $min_share_percent / 100
-    OR sum(own_ns) >= (SELECT max(duration_ns) FROM trace) * $min_all_percent / 100
+    OR sum(own_ns) >= (
+      SELECT max(least(coalesce(range_end_ns, duration_ns), coalesce(kernel_end_ns, duration_ns))
+        - greatest(coalesce(range_start_ns, 0), coalesce(kernel_start_ns, 0))) FROM trace) * $min_all_percent / 100
 ), busiest AS ( -- the processor on which it took most
   SELECT framework, first_value(cpu ORDER BY own_ns DESC, cpu) AS cpu
   FROM (SELECT framework, cpu, sum(own_ns) AS own_ns FROM calls GROUP BY framework, cpu) GROUP BY framework

@@ -20,7 +20,8 @@
 -- param min_second_ms: float = 200 – of the faults of one second: a person notices that, however long the process lived
 WITH life AS (
   SELECT p.process_key, p.pid, p.start_ns IS NOT NULL AND p.stop_ns IS NOT NULL AS is_whole,
-    coalesce(p.stop_ns, t.duration_ns) - greatest(coalesce(p.start_ns, 0), 0) AS life_ns
+    least(coalesce(p.stop_ns, t.duration_ns), coalesce(t.range_end_ns, t.duration_ns))
+      - greatest(coalesce(p.start_ns, 0), coalesce(t.range_start_ns, 0)) AS life_ns
   FROM process p CROSS JOIN trace t
   WHERE p.pid NOT IN (0, 4)
 ), of_file AS (

@@ -13,11 +13,13 @@
 -- param min_missing_percent: float = 10 – of the trace; sessions of one recording stop within moments of each other
 -- param min_missing_ms: float = 1000 – below that one session was only stopped before the other
 -- param min_seconds_percent: float = 50 – of the missing seconds in which providers wrote: a recording that goes on
-WITH part AS (
-  SELECT kernel_end_ns AS from_ns, duration_ns AS to_ns, duration_ns - kernel_end_ns AS missing_ns
-  FROM trace
-  WHERE duration_ns - kernel_end_ns >= $min_missing_ms * 1000000
-    AND 100.0 * (duration_ns - kernel_end_ns) >= $min_missing_percent * duration_ns
+WITH known AS ( -- the trace, or the part of it that was extracted
+  SELECT kernel_end_ns, coalesce(range_start_ns, 0) AS start_ns, coalesce(range_end_ns, duration_ns) AS end_ns FROM trace
+), part AS (
+  SELECT from_ns, end_ns AS to_ns, end_ns - from_ns AS missing_ns, end_ns - start_ns AS length_ns
+  FROM (SELECT greatest(kernel_end_ns, start_ns) AS from_ns, start_ns, end_ns FROM known WHERE kernel_end_ns IS NOT NULL)
+  WHERE end_ns - from_ns >= $min_missing_ms * 1000000
+    AND 100.0 * (end_ns - from_ns) >= $min_missing_percent * (end_ns - start_ns)
 ), behind AS ( -- a rundown means that the recorder itself ended the kernel's session
   SELECT count(DISTINCT e.second) AS seconds,
     count(*) FILTER (WHERE e.provider LIKE '%Rundown%') AS lists
@@ -33,7 +35,7 @@ WITH part AS (
 SELECT coalesce(t.name, 'NT Kernel Logger') AS culprit, CAST(NULL AS INT) AS process_key,
   CAST(NULL AS BIGINT) AS cost_ns, CAST(NULL AS BIGINT) AS total_ns, CAST(1 AS BIGINT) AS count,
   CAST(NULL AS BIGINT) AS longest_ns, w.missing_ns,
-  round(100.0 * w.missing_ns / w.to_ns, 1) AS missing_percent,
+  round(100.0 * w.missing_ns / w.length_ns, 1) AS missing_percent,
   coalesce(', when ' || t.name || ' (' || t.pid || ') ' || CASE t.kind WHEN 'start' THEN 'started ' ELSE 'stopped ' END
     || t.session, '') AS taker,
   w.from_ns, w.to_ns, CAST(NULL AS INT) AS stack_id, CAST(NULL AS INT) AS thread_key, w.from_ns AS at_ns

@@ -18,7 +18,7 @@
 -- param min_share_percent: float = 10 – of the time from the first to the last operation of a program, where few are long
 -- param min_total_ms: float = 200 – a smaller total goes unnoticed
 WITH unfinished AS ( -- threads that still waited when the trace ended
-  SELECT w.thread_key, w.last_out_ns, least(p.stop_ns, t.duration_ns) AS end_ns
+  SELECT w.thread_key, w.last_out_ns, least(p.stop_ns, coalesce(t.range_end_ns, t.duration_ns)) AS end_ns
   FROM context_switch w CROSS JOIN trace t LEFT JOIN process p ON p.process_key = w.process_key
   WHERE w.is_open_wait
 ), latest AS ( -- an opening is cut by the end only if its thread did nothing more with files: otherwise its end was lost

@@ -14,9 +14,13 @@
 -- param min_idle_percent: float = 20 – of the trace, in which it hardly worked: what plays works all the time
 -- param min_idle_ms: float = 1000 – of a single request of that kind: players also sleep, but not as long
 -- param max_busy_percent: float = 1 – of a request in which the threads of the program ran
-WITH requests AS (
-  SELECT r.process_key, r.resolution_ns, coalesce(r.start_ns, 0) AS from_ns, coalesce(r.end_ns, t.duration_ns) AS to_ns
-  FROM timer_resolution r CROSS JOIN trace t
+WITH part AS ( -- the trace, or the part of it that was extracted
+  SELECT from_ns, to_ns, to_ns - from_ns AS length_ns
+  FROM (SELECT coalesce(range_start_ns, 0) AS from_ns, coalesce(range_end_ns, duration_ns) AS to_ns FROM trace)
+), requests AS (
+  SELECT r.process_key, r.resolution_ns, greatest(coalesce(r.start_ns, t.from_ns), t.from_ns) AS from_ns,
+    least(coalesce(r.end_ns, t.to_ns), t.to_ns) AS to_ns
+  FROM timer_resolution r CROSS JOIN part t
   WHERE r.kind = 'process' AND r.process_key IS NOT NULL AND NOT coalesce(r.is_ignored, FALSE)
     AND r.resolution_ns > 0 AND r.resolution_ns <= $max_tick_ms * 1000000
 ), asked AS (
@@ -39,10 +43,10 @@ WITH requests AS (
 )
 SELECT coalesce(p.name, 'process') || ' (' || p.pid || ')' AS culprit, a.process_key, CAST(NULL AS BIGINT) AS cost_ns,
   CAST(NULL AS BIGINT) AS total_ns, a.count, a.longest_ns, round(ms(a.resolution_ns), 2) || ' ms' AS tick,
-  round(100.0 * a.asked_ns / t.duration_ns, 1) AS share_percent, a.from_ns, a.to_ns, CAST(NULL AS INT) AS stack_id,
+  round(100.0 * a.asked_ns / t.length_ns, 1) AS share_percent, a.from_ns, a.to_ns, CAST(NULL AS INT) AS stack_id,
   CAST(NULL AS INT) AS thread_key, a.at_ns
 FROM asked a JOIN process p ON p.process_key = a.process_key LEFT JOIN idle i ON i.process_key = a.process_key
-CROSS JOIN trace t
-WHERE t.duration_ns > 0 AND (100.0 * a.asked_ns >= t.duration_ns * $min_share_percent
-  OR 100.0 * coalesce(i.idle_ns, 0) >= t.duration_ns * $min_idle_percent)
+CROSS JOIN part t
+WHERE t.length_ns > 0 AND (100.0 * a.asked_ns >= t.length_ns * $min_share_percent
+  OR 100.0 * coalesce(i.idle_ns, 0) >= t.length_ns * $min_idle_percent)
 ORDER BY a.asked_ns DESC, culprit

@@ -24,18 +24,21 @@ WITH providers AS (
   SELECT sum(events) AS events, sum(record_bytes) AS bytes,
     count(DISTINCT second) AS seconds, sum(CASE WHEN kernel_group IS NULL THEN 0 ELSE events END) AS kernel_events
   FROM event_count
+), part AS ( -- the trace, or the part of it that was extracted
+  SELECT from_ns, to_ns, to_ns - from_ns AS length_ns
+  FROM (SELECT coalesce(range_start_ns, 0) AS from_ns, coalesce(range_end_ns, duration_ns) AS to_ns FROM trace)
 ), ring AS (
   SELECT CAST($ring_mb * 1048576 AS BIGINT) AS bytes
 )
 SELECT p.culprit, CAST(NULL AS INT) AS process_key, CAST(NULL AS BIGINT) AS cost_ns, CAST(NULL AS BIGINT) AS total_ns,
   p.count, CAST(NULL AS BIGINT) AS longest_ns, round(100.0 * p.bytes / w.bytes, 1) AS share_percent,
-  CAST(round(1e9 * p.count / t.duration_ns) AS BIGINT) AS rate, r.bytes AS ring_bytes,
-  CAST(1.0 * r.bytes * t.duration_ns / w.bytes AS BIGINT) AS ring_ns,
-  CAST(0 AS BIGINT) AS from_ns, t.duration_ns AS to_ns, CAST(NULL AS INT) AS stack_id, CAST(NULL AS INT) AS thread_key,
+  CAST(round(1e9 * p.count / t.length_ns) AS BIGINT) AS rate, r.bytes AS ring_bytes,
+  CAST(1.0 * r.bytes * t.length_ns / w.bytes AS BIGINT) AS ring_ns,
+  t.from_ns, t.to_ns, CAST(NULL AS INT) AS stack_id, CAST(NULL AS INT) AS thread_key,
   CAST(NULL AS BIGINT) AS at_ns
-FROM providers p CROSS JOIN whole w CROSS JOIN ring r CROSS JOIN trace t
-WHERE t.duration_ns >= 1000000000 AND w.bytes > 0 AND 100.0 * p.bytes >= w.bytes * $min_share_percent
-  AND 1e9 * p.count >= t.duration_ns * $min_events_per_second
+FROM providers p CROSS JOIN whole w CROSS JOIN ring r CROSS JOIN part t
+WHERE t.length_ns >= 1000000000 AND w.bytes > 0 AND 100.0 * p.bytes >= w.bytes * $min_share_percent
+  AND 1e9 * p.count >= t.length_ns * $min_events_per_second
   AND 100.0 * p.seconds >= w.seconds * $min_seconds_percent
   AND 100.0 * w.kernel_events >= w.events * $min_trace_percent
 ORDER BY p.bytes DESC, p.culprit

@@ -14,16 +14,16 @@ WITH gone AS (
   SELECT process_key, object_address, coalesce(create_call_ns, start_ns) AS start_ns, stop_ns
   FROM process WHERE stop_ns IS NOT NULL AND object_address IS NOT NULL
 ), held AS ( -- handles to them that nobody closed; addresses are reused, so that the handle must be of that time
-  SELECT h.process_key, g.process_key AS zombie, g.stop_ns AS from_ns, t.duration_ns AS to_ns, h.open_stack_id,
+  SELECT h.process_key, g.process_key AS zombie, g.stop_ns AS from_ns, t.end_ns AS to_ns, h.open_stack_id,
     h.open_thread_key
   FROM handle h
   JOIN object o ON o.object_id = h.object_id
   JOIN gone g ON g.object_address = o.address AND g.process_key <> h.process_key
-  CROSS JOIN trace t
+  CROSS JOIN (SELECT coalesce(range_end_ns, duration_ns) AS end_ns FROM trace) t
   WHERE h.outcome = 'open' AND coalesce(o.type_name, 'Process') = 'Process'
     AND (h.open_ns IS NULL OR h.open_ns <= g.stop_ns)
     AND (h.open_ns IS NULL OR g.start_ns IS NULL OR h.open_ns >= g.start_ns - 1000000)
-    AND t.duration_ns - g.stop_ns >= $min_held_ms * 1000000
+    AND t.end_ns - g.stop_ns >= $min_held_ms * 1000000
 ), owners AS (
   SELECT process_key, count(DISTINCT zombie) AS zombies, min(from_ns) AS from_ns, max(to_ns) AS to_ns,
     max(to_ns - from_ns) AS longest_ns, first_value(open_stack_id ORDER BY to_ns - from_ns DESC, zombie) AS stack_id,

@@ -1,6 +1,8 @@
 //! Start and end of the trace, and checks that it recorded the events that questions about waits
 //! need.
 
+use etwkit_question::covered::{Covered, Recorder};
+use etwkit_question::range::Range;
 use etwkit_question::{Error, ask, has_rows};
 use etwkit_sql::Session;
 
@@ -23,11 +25,10 @@ etwkit_question::declare! {
 impl TraceEnds {
     /// Queries an extract; both are 0 if it does not have them.
     pub(crate) fn ask(session: &Session) -> Result<Self> {
-        // An extract of a range has one. Other sessions in the same files may start before the
-        // kernel logger and continue after it, when the states of threads are unknown.
-        let sql = "SELECT greatest(coalesce(range_start_ns, 0), coalesce(kernel_start_ns, 0)) AS start_ns,
-  least(coalesce(range_end_ns, duration_ns), coalesce(kernel_end_ns, duration_ns)) AS end_ns FROM trace";
-        let found = ask(session, sql)?.into_iter().next();
+        // Other sessions in the same files may start before the kernel logger and continue after it,
+        // when the states of threads are unknown.
+        let sql = Covered::new(Recorder::Kernel, Range::default()).sql();
+        let found = ask(session, &sql)?.into_iter().next();
         // Tables without a trace, as of a test, have no time.
         Ok(found.unwrap_or_default())
     }

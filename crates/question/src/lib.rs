@@ -48,7 +48,9 @@ pub use error::{Error, Result};
 pub use files::{Descriptions, Files, FilesError, NamedFile};
 pub use form::Form;
 pub use options::{Among, Group, Kind, Opt, OptionError, Request, Spec, Values, group, option};
-pub use parts::{any_rows, cut, error, first_last, group, path, rows, sql, tag_query, zero};
+pub use parts::{
+    any_rows, covered, cut, error, first_last, group, path, rows, sql, tag_query, zero,
+};
 pub use recorded::Recorded;
 pub use rows::FromRows;
 pub use schema::{request_schema, row_schema};

@@ -3,7 +3,8 @@
 
 use etwkit_base::{digits, shell};
 
-use crate::range::{Part, Unit};
+use crate::covered::{Covered, Recorder};
+use crate::range::{Part, Range, Unit};
 use crate::trace::TraceInfo;
 use crate::{Among, AnyQuestion, Count, Group, Kind, Opt, Values};
 use crate::{Result, ask};
@@ -231,27 +232,36 @@ fn outside(session: &Session, text: &str) -> Result<Option<String>> {
         return Ok(None);
     };
     let info = TraceInfo::ask(session)?;
-    let Ok(range) = part.place(text, info.clock(), info.duration_ns) else {
+    let (start_ns, end_ns) = Covered::new(Recorder::Any, Range::default()).ends_ns(session)?;
+    let Ok(range) = part.place(text, info.clock(), end_ns) else {
         return Ok(None);
     };
-    let is_outside = range.min > info.duration_ns || range.max < 0;
-    Ok(is_outside.then(|| reach(info.clock(), info.duration_ns)))
+    let is_outside = range.min > end_ns || range.max < start_ns;
+    Ok(is_outside.then(|| reach(info.clock(), start_ns, end_ns)))
 }
 
-/// Returns a sentence about the times of a trace: seconds, and clock times of the recorded machine.
-fn reach(clock: TraceClock, duration_ns: i64) -> String {
-    let length = duration_ns as f64 / 1e9;
+/// Returns a sentence about the times of a trace, or of the part that was extracted: seconds, and
+/// clock times of the recorded machine.
+fn reach(clock: TraceClock, start_ns: i64, end_ns: i64) -> String {
+    let seconds = |ns: i64| format!("{:.3}", ns as f64 / 1e9);
+    let start = if start_ns == 0 {
+        "0".to_owned()
+    } else {
+        seconds(start_ns)
+    };
     // A time of day is ambiguous in a recording of more than a day.
-    let format = if duration_ns < 86_400_000_000_000 {
+    let format = if end_ns < 86_400_000_000_000 {
         TimeFormat::LocalTime
     } else {
         TimeFormat::Local
     };
     let times = TimeWriter::new(format, 0, clock);
     let clock_times = times.zone().map_or_else(String::new, |zone| {
-        format!(" ({}..{} {zone})", times.write(0), times.write(duration_ns))
+        let (first, last) = (times.write(start_ns), times.write(end_ns));
+        format!(" ({first}..{last} {zone})")
     });
-    format!("the trace goes from 0 to {length:.3} s{clock_times}")
+    let end = seconds(end_ns);
+    format!("the trace goes from {start} to {end} s{clock_times}")
 }
 
 #[cfg(test)]
@@ -320,9 +330,14 @@ mod tests {
             (clock(i64::MAX, Some(0)), 2, "2.000 s"),
         ] {
             assert_eq!(
-                reach(clock, seconds * 1_000_000_000),
+                reach(clock, 0, seconds * 1_000_000_000),
                 format!("the trace goes from 0 to {expected}")
             );
         }
+        // A part of a trace was extracted.
+        assert_eq!(
+            reach(clock(0, Some(0)), 5_000_000_000, 6_500_000_000),
+            "the trace goes from 5.000 to 6.500 s"
+        );
     }
 }

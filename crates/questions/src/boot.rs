@@ -119,8 +119,11 @@ pub const PHASES_SQL: &str = "WITH begun AS (
   SELECT second, sum(cpu_ns) OVER (ORDER BY second RANGE BETWEEN CURRENT ROW AND 9 FOLLOWING) AS cpu_ns FROM busy
 ), rest AS (
   SELECT min(greatest(t.second * 1000000000, b.desktop_ns)) AS rest_ns
-  FROM ten t CROSS JOIN begun b CROSS JOIN (SELECT max(duration_ns) AS duration_ns, max(processors) AS cpus FROM trace) r
-  WHERE (t.second + 1) * 1000000000 > b.desktop_ns AND (t.second + 10) * 1000000000 <= r.duration_ns AND t.cpu_ns <= r.cpus * 2000000000
+  FROM ten t CROSS JOIN begun b CROSS JOIN (
+    SELECT max(least(coalesce(range_end_ns, duration_ns), coalesce(kernel_end_ns, duration_ns))) AS end_ns, max(processors) AS cpus
+    FROM trace
+  ) r
+  WHERE (t.second + 1) * 1000000000 > b.desktop_ns AND (t.second + 10) * 1000000000 <= r.end_ns AND t.cpu_ns <= r.cpus * 2000000000
 ), phase AS (
   SELECT 1 AS place, 'kernel' AS phase, CAST(0 AS BIGINT) AS start_ns, session_ns AS end_ns, 9 AS usual_s,
     'start of the trace' AS starts_with, 'smss.exe' AS ends_with

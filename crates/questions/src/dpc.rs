@@ -2,6 +2,7 @@
 
 use etwkit_question::Format::{FineMilliseconds, Microseconds, Moment, Whole, Word};
 use etwkit_question::Recorded;
+use etwkit_question::covered::{Covered, Recorder};
 use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
@@ -215,7 +216,7 @@ impl DpcRequest {
             DpcBy::Cpu => (NO_TEXT, NO_TEXT, NO_TEXT, "cpu"),
         };
         format!(
-            "SELECT *, 100.0 * exclusive_ns / nullif((SELECT max(duration_ns) FROM trace), 0) AS cpu_percent,
+            "SELECT *, 100.0 * exclusive_ns / {covered} AS cpu_percent,
   CAST({sort} AS DOUBLE) AS sort_value
 FROM (
 SELECT driver, routine, kind, cpu, count(*) AS count, sum(exclusive_ns) AS exclusive_ns,
@@ -229,6 +230,7 @@ FROM (
 GROUP BY driver, routine, kind, cpu
 )
 ORDER BY sort_value, exclusive_ns, count, driver, routine, kind, cpu",
+            covered = Covered::new(Recorder::Kernel, self.time).length(),
             sort = self.sort.sql(),
             asked = self.asked(),
         )

@@ -2,6 +2,7 @@
 
 use etwkit_question::Format::{Fixed, Length, Moment, Process, Whole, Word};
 use etwkit_question::Recorded;
+use etwkit_question::covered::{Covered, Recorder};
 use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
@@ -121,8 +122,10 @@ impl TimerRequest {
     /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
-        let start = "coalesce(r.start_ns, 0)";
-        let end = "coalesce(r.end_ns, t.duration_ns)";
+        // `--range` chooses requests and does not shorten them, so it does not shorten the whole either.
+        let part = Covered::new(Recorder::Any, Range::default()).sql();
+        let start = "greatest(coalesce(r.start_ns, t.start_ns), t.start_ns)";
+        let end = "least(coalesce(r.end_ns, t.end_ns), t.end_ns)";
         let mut conditions = self.processes.conditions();
         conditions.extend(text_condition("r.kind", self.kind.as_deref()));
         conditions.extend(overlap_condition(start, end, self.time));
@@ -140,11 +143,11 @@ impl TimerRequest {
   CAST({sort} AS DOUBLE) AS sort_value
 FROM (
   SELECT r.kind, r.process_key, r.resolution_ns, r.is_ignored, {group} AS number, max(r.application) AS application,
-    count(*) AS count, max(t.duration_ns) AS trace_ns,
+    count(*) AS count, max(t.end_ns - t.start_ns) AS trace_ns,
     CASE WHEN bool_or(r.start_ns IS NULL) THEN NULL ELSE min(r.start_ns) END AS start_ns,
     CASE WHEN bool_or(r.end_ns IS NULL) THEN NULL ELSE max(r.end_ns) END AS end_ns,
     coalesce(union_duration({start}, {end}), 0) AS duration_ns
-  FROM timer_resolution r CROSS JOIN trace t
+  FROM timer_resolution r CROSS JOIN ({part}) t
   LEFT JOIN process p ON p.process_key = r.process_key{}
   GROUP BY r.kind, r.process_key, r.resolution_ns, r.is_ignored, 5
 ) r

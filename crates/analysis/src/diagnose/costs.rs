@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use etwkit_question::any_rows::{AnyRow, AnyValue, ask_any};
 use etwkit_question::ask;
+use etwkit_question::covered::{Covered, Recorder};
+use etwkit_question::range::Range;
 use etwkit_sql::Session;
 
 use super::chain;
@@ -103,8 +105,7 @@ fn shown(
         let pid = ask::<Of>(session, &sql)?.first().map(|of| of.pid);
         values.insert("pid".to_owned(), pid.into());
     }
-    let length = ask::<Length>(session, "SELECT duration_ns FROM trace")?;
-    let length = length.first().map_or(0, |length| length.duration_ns);
+    let length = Covered::new(Recorder::Any, Range::default()).length_ns(session)?;
     let value = |name: &str| values.get(name);
     let evidence: Vec<String> = cost
         .evidence
@@ -132,12 +133,6 @@ fn shown(
         chain,
         evidence: evidence.join("\n"),
     }))
-}
-
-etwkit_question::declare! {
-    row Length {
-        duration_ns: i64 = "Length of the recording.",
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use etwkit_question::any_rows::{AnyRow, AnyValue};
 use etwkit_question::ask;
+use etwkit_question::covered::{Covered, Recorder};
+use etwkit_question::range::Range;
 use etwkit_sql::{Session, tables};
 
 use super::evidence::{EvidenceLine, line, spot};
@@ -69,7 +71,6 @@ etwkit_question::declare! {
     }
 
     row Recording {
-        duration_ns: i64 = "Length of the recording.",
         lost: i64 = "Events and buffers that were lost or are missing.",
     }
 }
@@ -126,6 +127,8 @@ pub(super) struct Findings<'s> {
     session: &'s Session,
     processes: HashMap<i64, Named>,
     recording: Recording,
+    /// Length of the recording, or of the part that was extracted.
+    length_ns: i64,
     /// Threads and stacks, read only when a finding needs them.
     known: Option<ChainContext>,
     /// Processes with rows in tables that lines of evidence name, by table.
@@ -140,7 +143,7 @@ impl<'s> Findings<'s> {
             // Buffers can be missing without a count of lost events, and both make a finding
             // less sure.
             session,
-            "SELECT duration_ns, lost_events + lost_buffers + coalesce(missing_buffers, 0) AS lost FROM trace",
+            "SELECT lost_events + lost_buffers + coalesce(missing_buffers, 0) AS lost FROM trace",
         )?;
         Ok(Self {
             session,
@@ -150,6 +153,7 @@ impl<'s> Findings<'s> {
                 .collect(),
             // Tables without a trace, as of a test, have no time and no losses.
             recording: recording.into_iter().next().unwrap_or_default(),
+            length_ns: Covered::new(Recorder::Any, Range::default()).length_ns(session)?,
             known: None,
             in_tables: HashMap::new(),
             all: Vec::new(),
@@ -323,7 +327,7 @@ impl<'s> Findings<'s> {
     }
 
     fn percent(&self, cost_ns: i64) -> Option<f64> {
-        let whole = self.recording.duration_ns;
+        let whole = self.length_ns;
         (whole > 0).then(|| cost_ns as f64 * 100.0 / whole as f64)
     }
 

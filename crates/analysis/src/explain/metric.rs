@@ -84,11 +84,13 @@ WHERE wildcard_match(t.text, {to}) GROUP BY f.trace_id, f.from_ns"
             }
             DURATION if self.process.is_some() => format!(
                 "SELECT p.trace_id,
-  (max(coalesce(p.stop_ns, t.duration_ns)) - min(coalesce(p.start_ns, 0))) / 1e6 AS metric_ms
+  (max(coalesce(p.stop_ns, t.range_end_ns, t.duration_ns)) - min(coalesce(p.start_ns, t.range_start_ns, 0))) / 1e6 AS metric_ms
 FROM process p JOIN trace t ON t.trace_id = p.trace_id
 WHERE process_match(p.name, p.pid, {process}) GROUP BY p.trace_id"
             ),
-            DURATION => "SELECT trace_id, duration_ns / 1e6 AS metric_ms FROM trace".to_owned(),
+            DURATION => {
+                "SELECT trace_id, coalesce(range_end_ns - range_start_ns, duration_ns) / 1e6 AS metric_ms FROM trace".to_owned()
+            }
             sql => sql.to_owned(),
         }
     }

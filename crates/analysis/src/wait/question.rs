@@ -1,5 +1,7 @@
 //! The SQL of questions about waits.
 
+use etwkit_question::covered::{Covered, Recorder};
+use etwkit_question::range::Range;
 use etwkit_question::sql::{ends, filtered, range_condition, text_condition};
 use etwkit_sql::DEFAULT_TAG_SET;
 use etwkit_sql::filter::TextFilter;
@@ -174,6 +176,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         } else {
             "\n  WHERE wait_end >= wait_start OR ready_end >= ready_start OR (is_open_wait AND open_ns >= 0) OR is_unknown".to_owned()
         };
+        let end = Covered::new(Recorder::Kernel, Range::default()).end;
         format!(
             "wait AS (
   SELECT * FROM (
@@ -191,8 +194,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
       CASE WHEN c.is_open_wait THEN least(e.end_ns, {b}) - greatest(c.last_out_ns, {a}) END AS open_ns
     FROM context_switch c
     LEFT JOIN {process} p ON p.process_key = c.process_key
-    CROSS JOIN (SELECT coalesce(max(least(coalesce(range_end_ns, duration_ns), coalesce(kernel_end_ns, duration_ns))), 0) AS end_ns
-      FROM trace) e{}
+    CROSS JOIN (SELECT coalesce(max({end}), 0) AS end_ns FROM trace) e{}
   ){reaches}
 )",
             filtered(&conditions)

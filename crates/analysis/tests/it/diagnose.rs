@@ -130,6 +130,17 @@ fn victims_of_a_culprit_are_one_finding() {
     assert_eq!(one.evidence, "dump wait --process \"4;8\"");
 }
 
+/// A cost of 70 ms, in a recording of 1,000 ms and in 500 ms of it.
+#[test]
+fn shares_are_of_the_part_that_was_extracted() {
+    let mut machine = machine();
+    for (range_ns, share) in [(None, 7.0), (Some((0, 500 * MS)), 14.0)] {
+        machine.range_ns = range_ns;
+        let found = diagnose(&machine, WAITS, |_| ()).findings;
+        assert_eq!(found[0].cost_percent, Some(share), "{range_ns:?}");
+    }
+}
+
 /// Lines of evidence show what the rule does not need only where a victim has it.
 #[test]
 fn evidence_that_would_show_nothing_is_left_out() {

@@ -41,6 +41,8 @@ pub(crate) struct Machine {
     pub(crate) stacks: Vec<(Option<i32>, i32)>,
     pub(crate) end_ns: i64,
     pub(crate) kernel_end_ns: Option<i64>,
+    /// Start and end of the part that was extracted, unless all was.
+    pub(crate) range_ns: Option<(i64, i64)>,
     pub(crate) lost_events: i64,
 }
 
@@ -185,6 +187,8 @@ impl Machine {
             file_name: "made.etl".into(),
             duration_ns: self.end_ns,
             kernel_end_ns: self.kernel_end_ns,
+            range_start_ns: self.range_ns.map(|(start, _)| start),
+            range_end_ns: self.range_ns.map(|(_, end)| end),
             lost_events: self.lost_events,
             ..Trace::default()
         };

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use etwkit_extract::manifest::{Clock, Detail, Machine, TraceSource};
+use etwkit_extract::manifest::{Clock, Detail, Machine, Topic, TraceSource};
 use etwkit_extract::{Manifest, Writer, WriterOptions};
 use etwkit_trace::table::{
-    Columns, Exception, Frame, GenericEvent, Mark, MemoryMachine, MemorySample, Method, Module,
-    PowerSetting, Process, Row, Stack, Thread, ThreadPool, Trace,
+    Columns, CpuProcess, Exception, Frame, GenericEvent, Mark, MemoryMachine, MemorySample, Method,
+    Module, PowerSetting, Process, Row, Stack, Thread, ThreadPool, Trace,
 };
 
 use crate::support::{Answer, Exit, run, trace};
@@ -109,7 +109,11 @@ fn write(path: &Path) {
     finish(writer);
 }
 
-pub(crate) fn finish(mut writer: Writer) {
+pub(crate) fn finish(writer: Writer) {
+    finish_with_topics(writer, Vec::new());
+}
+
+fn finish_with_topics(mut writer: Writer, topics: Vec<Topic>) {
     let clock = Clock {
         kind: "qpc".into(),
         frequency: 1,
@@ -122,14 +126,72 @@ pub(crate) fn finish(mut writer: Writer) {
         processors: 2,
     };
     writer.set_derived(std::collections::BTreeMap::new());
-    writer
-        .finish(Manifest::new(
-            Detail::Full,
-            TraceSource::default(),
-            clock,
-            machine,
-        ))
-        .unwrap();
+    let manifest = Manifest::new(Detail::Full, TraceSource::default(), clock, machine);
+    writer.finish(Manifest { topics, ..manifest }).unwrap();
+}
+
+/// Context switches without events that make threads ready: no wait ends, so 0 ms of waiting and a
+/// total would be numbers of nothing.
+#[test]
+fn waits_that_nothing_ends_are_not_in_the_sums_of_cpu() {
+    let folder = tempfile::tempdir().unwrap();
+    for (is_recorded, sums) in [
+        (true, "CPU 7 ms, wait 0 ms, ready 3 ms, total 7 ms"),
+        (false, "CPU 7 ms"),
+    ] {
+        let path = folder.path().join(format!("ready-{is_recorded}.etwx"));
+        let mut writer = Writer::create(&path, WriterOptions::default()).unwrap();
+        batch(
+            &mut writer,
+            &[Trace {
+                file_name: "shop.etl".into(),
+                duration_ns: 1000 * MS,
+                ..Trace::default()
+            }],
+        );
+        batch(
+            &mut writer,
+            &[Process {
+                process_key: 1,
+                pid: 4711,
+                name: Some("shop.exe".into()),
+                ..Process::default()
+            }],
+        );
+        batch(
+            &mut writer,
+            &[CpuProcess {
+                process_key: Some(1),
+                samples: 7,
+                cpu_ns: 7 * MS,
+                run_ns: Some(7 * MS),
+                wait_ns: Some(0),
+                ready_ns: Some(3 * MS),
+                switches: Some(4),
+                ..CpuProcess::default()
+            }],
+        );
+        let topic = Topic {
+            topic: "ready threads".into(),
+            recorded: is_recorded,
+            events: None,
+            hint: None,
+        };
+        finish_with_topics(writer, vec![topic]);
+        let answer = run(&[
+            "dump",
+            "cpu",
+            "--show-total",
+            "total",
+            path.to_str().unwrap(),
+        ]);
+        assert!(
+            answer.out.contains(&format!("  {sums}  shop.etl")),
+            "{is_recorded}: {}{}",
+            answer.out,
+            answer.err
+        );
+    }
 }
 
 fn dotnet(writer: &mut Writer) {

@@ -2,6 +2,8 @@
 
 use super::kinds::ENABLED_CORES;
 use super::{CoresRequest, CoresTable};
+use etwkit_question::covered::{Covered, Recorder};
+use etwkit_question::range::Range;
 use etwkit_question::sql::{PROCESS_COLUMNS, filtered, process_columns, text_condition};
 
 impl CoresRequest {
@@ -9,8 +11,8 @@ impl CoresRequest {
     #[must_use]
     pub fn sql(&self, table: CoresTable) -> String {
         match table {
-            CoresTable::Cores => CORES.replace("LENGTH", LENGTH),
-            CoresTable::States => STATES.replace("LENGTH", LENGTH),
+            CoresTable::Cores => CORES.replace("LENGTH", &length()),
+            CoresTable::States => STATES.replace("LENGTH", &length()),
             CoresTable::Processes => self.processes_sql(),
             CoresTable::Priorities => self.priorities_sql(),
             CoresTable::Methods => self.methods_sql(),
@@ -87,9 +89,11 @@ ORDER BY owner_run_ns, process_key, priority, efficiency_class DESC",
     }
 }
 
-/// Length of the extracted range in nanoseconds; missing if it has none.
-const LENGTH: &str =
-    "(SELECT nullif(max(coalesce(range_end_ns - range_start_ns, duration_ns)), 0) FROM trace)";
+/// Returns the length of the part of the trace that states and parking are of.
+// The kernel logger does not write their events.
+fn length() -> String {
+    Covered::new(Recorder::Any, Range::default()).length()
+}
 
 // Means are weighted by time: a long stretch at low speed counts more than a short one at high
 // speed. Of a processor with measured and requested speeds only one kind counts, or its time would

@@ -2,32 +2,27 @@
 
 use super::range;
 use super::{DiskOperation, DiskRequest};
+use etwkit_question::covered::{Covered, Recorder};
 use etwkit_question::path::folder_sql;
-use etwkit_question::sql::{
-    NO_TEXT, ends, filtered, process_columns, range_condition, text_condition,
-};
+use etwkit_question::sql::{NO_TEXT, filtered, process_columns, range_condition, text_condition};
 
 impl DiskRequest {
     /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
-        let (from, to) = ends(self.time);
         let (with, table) = if self.needs_rows() {
             (range::with(self.time, self.by_priority), range::TABLE)
         } else {
             (String::new(), "disk_file")
         };
-        // The recorded time: the part of the range that is in the trace.
-        let seen = format!(
-            "(SELECT nullif(least({to}, max(duration_ns)) - greatest({from}, 0), 0) FROM trace)"
-        );
+        let covered = Covered::new(Recorder::Kernel, self.time).length();
         let (with, rows) = if self.shared {
             self.shared_rows(&with, table)
         } else {
             (with, self.own_rows(table))
         };
         format!(
-            "{with}SELECT *, 100.0 * total_service_ns / {seen} AS active_percent, CAST({sort} AS DOUBLE) AS sort_value
+            "{with}SELECT *, 100.0 * total_service_ns / {covered} AS active_percent, CAST({sort} AS DOUBLE) AS sort_value
 FROM (
 SELECT *, read_bytes + write_bytes AS total_bytes,
   read_service_ns + write_service_ns + flush_service_ns AS total_service_ns

@@ -11,7 +11,7 @@ use super::{Contents, Overview, OverviewRequest, OverviewTable};
 use crate::cpu::{CpuAnswer, CpuRow};
 use crate::disk::DiskRow;
 use crate::method::MethodRow;
-use etwkit_question::range::Range;
+use etwkit_question::covered::{Covered, Recorder};
 use etwkit_question::{Error, Result, ask};
 use etwkit_sql::Session;
 
@@ -49,7 +49,9 @@ impl Overview {
             .into_iter()
             .next()
             .unwrap_or_default();
-        let machine_ns = machine_ns(&recording, asked.time);
+        // The same part as of `dump cpu --over-time`, for all processors.
+        let covered = Covered::new(Recorder::Kernel, asked.time).length_ns(session)?;
+        let machine_ns = covered as f64 * recording.processors.max(1) as f64;
         let process = |row| ProcessShare::of(row, machine_ns);
         let (modules, methods) = Self::code(session, asked)?;
         Ok(Self {
@@ -184,20 +186,8 @@ impl From<DiskRow> for FileShare {
     }
 }
 
-/// Returns the time of all processors within the trace and the requested range.
-fn machine_ns(recording: &Recording, asked: Range) -> f64 {
-    let (start, end) = recording
-        .range_start_ns
-        .zip(recording.range_end_ns)
-        .unwrap_or((0, recording.duration_ns));
-    let seen_ns = end
-        .min(asked.max)
-        .saturating_sub(start.max(asked.min))
-        .max(0);
-    seen_ns as f64 * recording.processors.max(1) as f64
-}
-
-/// Returns the share of that time; `None` if there is no time, as in damaged numbers.
+/// Returns the share of the time of all processors; `None` if there is no time, as in damaged
+/// numbers.
 fn percent(ns: i64, machine_ns: f64) -> Option<f64> {
     (machine_ns > 0.0).then(|| ns as f64 * 100.0 / machine_ns)
 }

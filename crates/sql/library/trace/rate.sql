@@ -3,10 +3,12 @@
 -- param disk_mb: int = 40000 – space for files, as `etwkit record start --rotate --keep` gives them
 WITH second AS (
     SELECT /*+ trace_id, */ second, sum(record_bytes) AS bytes, sum(events) AS events FROM event_count GROUP BY /*+ trace_id, */ second
+), part AS (
+    SELECT /*+ trace_id, */ coalesce(range_end_ns - range_start_ns, duration_ns) AS length_ns FROM trace
 ), whole AS (
-    SELECT /*+ s.trace_id, */ sum(s.bytes) / 1e6 / (max(t.duration_ns) / 1e9) AS mb_per_second, max(s.bytes) / 1e6 AS most_mb_in_a_second,
-           sum(s.events) / (max(t.duration_ns) / 1e9) AS events_per_second
-    FROM second s JOIN trace t ON t.duration_ns > 0 /*+ AND t.trace_id = s.trace_id GROUP BY s.trace_id */
+    SELECT /*+ s.trace_id, */ sum(s.bytes) / 1e6 / (max(t.length_ns) / 1e9) AS mb_per_second, max(s.bytes) / 1e6 AS most_mb_in_a_second,
+           sum(s.events) / (max(t.length_ns) / 1e9) AS events_per_second
+    FROM second s JOIN part t ON t.length_ns > 0 /*+ AND t.trace_id = s.trace_id GROUP BY s.trace_id */
     HAVING count(*) > 0
 )
 SELECT /*+ trace_id, */ round(mb_per_second, 3) AS mb_per_second, round(most_mb_in_a_second, 3) AS most_mb_in_a_second,

@@ -2,7 +2,7 @@
 
 use super::below::below;
 use super::processes::moment;
-use super::{By, CpuQuestion, CpuViewContext, numbers, source_line, sums};
+use super::{By, CpuQuestion, CpuViewContext, exclusive_sum, known, numbers, source_line, sums};
 use crate::cpu::CpuTotal;
 use crate::method::{MethodRow, total};
 use crate::module_text::module_text as module;
@@ -141,15 +141,22 @@ fn heading(asked: &CpuViewContext, rows: &[MethodRow]) -> Option<Line> {
         Some(priority) => line.words("  priority ").value(Fixed(1), priority),
         None => line,
     };
-    Some(match asked.by.show_total.as_deref() {
-        Some("process" | "method") => sums(
-            line.words("  ["),
-            (asked.source, total(rows)),
-            asked.by.sort_by,
-        )
-        .words("]"),
-        _ => line,
-    })
+    if !matches!(asked.by.show_total.as_deref(), Some("process" | "method")) {
+        return Some(line);
+    }
+    let line = line.words("  [");
+    let line = if asked.by.has_nested_rows() {
+        exclusive_sum(line, asked.source, exclusive(rows))
+    } else {
+        sums(line, (asked.source, total(rows)), asked.by.sort_by)
+    };
+    Some(line.words("]"))
+}
+
+/// Returns the CPU of methods without their callees; `None` if no row knows it.
+fn exclusive<'r>(rows: impl IntoIterator<Item = &'r MethodRow>) -> Option<i64> {
+    let known = rows.into_iter().filter_map(|row| row.exclusive_ns);
+    known.reduce(i64::saturating_add)
 }
 
 pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer> {
@@ -167,9 +174,15 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
         Some("process") => Shows::Headings,
         _ => Shows::Rows,
     };
-    let heading = question
-        .shows_sums()
-        .then(|| sums(Line::default(), (source, total), question.sort_by));
+    let exclusive_ns = exclusive(answer.processes.iter().flat_map(|group| &group.rows));
+    let total = known(session, total)?;
+    let heading = question.shows_sums().then(|| {
+        if question.has_nested_rows() {
+            exclusive_sum(Line::default(), source, exclusive_ns)
+        } else {
+            sums(Line::default(), (source, total), question.sort_by)
+        }
+    });
     let groups = answer
         .processes
         .into_iter()
@@ -178,6 +191,6 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
     Ok(Answer::groups(&asked, &METHODS, groups)
         .with_head(source_line(source, more))
         .with_heading(heading)
-        .with_sums(numbers(source, total))
+        .with_sums(numbers(source, total).chain(exclusive_ns.map(|ns| ("exclusive_ns", ns))))
         .showing(shows))
 }

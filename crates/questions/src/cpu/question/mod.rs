@@ -19,8 +19,8 @@ use crate::cpu::{CpuRow, CpuSort, CpuTotal, check_waits};
 use crate::method::MethodRow;
 use crate::stack::tree::TreeRow;
 use etwkit_question::Format::Milliseconds;
-use etwkit_question::Result;
 use etwkit_question::{Answer, Example, Form, Line, OptionError, Question, Sums, Tagging};
+use etwkit_question::{Count, Result, ask};
 use etwkit_sql::Session;
 use etwkit_sql::time_format::TimeFormat;
 
@@ -104,10 +104,49 @@ fn sums(line: Line, (source, total): (Option<CpuSource>, CpuTotal), sort: CpuSor
             .words(" ms"),
         None => line,
     };
-    let all_ns = total.total_ns(sort == CpuSort::CpuWaitReady);
+    let has_ready = sort == CpuSort::CpuWaitReady;
+    // A total that lacks one of its parts would be too small.
+    if has_ready && total.ready_ns.is_none() {
+        return line;
+    }
+    let all_ns = total.total_ns(has_ready);
     line.words(", total ")
         .value(Milliseconds, all_ns)
         .words(" ms")
+}
+
+/// Adds the sum of nested rows to a line: `exclusive CPU 5 ms`. Their other times count the same
+/// moments several times, so they have no sum.
+fn exclusive_sum(line: Line, source: Option<CpuSource>, exclusive_ns: Option<i64>) -> Line {
+    match exclusive_ns {
+        Some(exclusive_ns) => line
+            .words("exclusive ")
+            .words(cpu_word(source))
+            .words(" ")
+            .value(Milliseconds, exclusive_ns)
+            .words(" ms"),
+        None => line.words("not summed up, since times of methods include their callees"),
+    }
+}
+
+/// Returns the sums that are known. Without events that make threads ready, no wait counts, and of
+/// ready times only those of preempted threads.
+fn known(session: &Session, total: CpuTotal) -> Result<CpuTotal> {
+    // Extracts that were made of sums can have waits without these events.
+    if total.wait_ns != Some(0) {
+        return Ok(total);
+    }
+    let sql =
+        "SELECT count(*) AS rows FROM topic WHERE topic = 'ready threads' AND NOT is_recorded";
+    let missing: Vec<Count> = ask(session, sql)?;
+    if missing.iter().all(|count| count.rows == 0) {
+        return Ok(total);
+    }
+    Ok(CpuTotal {
+        wait_ns: None,
+        ready_ns: None,
+        ..total
+    })
 }
 
 /// Returns the numbers to add up over extracts.
@@ -248,6 +287,15 @@ impl Question for CpuQuestion {
         } else {
             CpuSource::Samples
         };
+        if self.has_nested_rows() {
+            let exclusive = all.iter().filter_map(|numbers| numbers.get("exclusive_ns"));
+            let exclusive = exclusive.copied().reduce(i64::saturating_add);
+            return vec![exclusive_sum(
+                Line::heading("All extracts: "),
+                Some(source),
+                exclusive,
+            )];
+        }
         let total = all.iter().fold(CpuTotal::default(), |sum, numbers| {
             sum.plus(total_of(numbers))
         });

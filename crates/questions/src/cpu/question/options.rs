@@ -184,6 +184,12 @@ impl CpuQuestion {
         self.methods.is_some() || top || self.by != By::Process
     }
 
+    /// Returns `true` if the times of rows contain those of others: a method has the time of the
+    /// methods that it calls, and so has a module.
+    pub(super) fn has_nested_rows(&self) -> bool {
+        self.asks_names() && self.by != By::Thread
+    }
+
     /// Returns `true` if rows are sorted by exclusive CPU.
     pub(super) fn is_by_exclusive(&self) -> bool {
         let is_usual = self.sort_by == CpuSort::Usual && self.by != By::Thread && self.asks_names();

@@ -1,13 +1,14 @@
-//! CPU over time: one row for each of N equal parts of the trace.
+//! CPU over time: one row for each of N equal parts of the time that the answer covers.
 
 use super::{CpuQuestion, cpu_word, source_line};
 use crate::cpu::fact;
 use crate::cpu::source;
 use crate::cpu::source::CpuSource;
 use etwkit_question::Format::{Fixed, Milliseconds, Process, Word};
+use etwkit_question::covered::{Covered, Recorder};
 use etwkit_question::declare;
 use etwkit_question::rows::Field;
-use etwkit_question::sql::{PROCESS_COLUMNS, ends, filtered};
+use etwkit_question::sql::{PROCESS_COLUMNS, filtered};
 use etwkit_question::{Answer, Column, Ranked, View};
 use etwkit_question::{Result, ask};
 use etwkit_sql::Session;
@@ -86,7 +87,7 @@ impl CpuQuestion {
     /// Returns the SQL for CPU over time. A sample belongs to the part that contains its time. A
     /// scheduling slice is split over all parts that it overlaps.
     pub(super) fn over_time_sql(&self) -> String {
-        let (a, b) = ends(self.range);
+        let Covered { start, end } = Covered::new(Recorder::Kernel, self.range);
         // The width of parts is rounded up, so the last part is the shorter one and nothing remains
         // after it. A sample at the very end belongs to the last part, not to another one after it.
         let parts = self.over_time.unwrap_or(1);
@@ -99,7 +100,8 @@ impl CpuQuestion {
 part AS (
   SELECT *, greatest((end_ns - begin_ns + {parts} - 1) / {parts}, 1) AS width
   FROM (
-    SELECT greatest({a}, 0) AS begin_ns, greatest(least({b}, max(duration_ns)), greatest({a}, 0) + 1) AS end_ns,
+    SELECT coalesce(max({start}), 0) AS begin_ns,
+      greatest(coalesce(max({end}), 0), coalesce(max({start}), 0) + 1) AS end_ns,
       max(processors) AS processors, ({sampled}) > 0 AS is_sampled, {source}
     FROM trace
   )

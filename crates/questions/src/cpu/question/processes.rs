@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::below::below;
-use super::{CpuQuestion, CpuViewContext, numbers, source_line, sums};
+use super::{CpuQuestion, CpuViewContext, known, numbers, source_line, sums};
 use crate::cpu::{CpuRow, CpuTotal};
 use crate::module_text::module_text as module;
 use etwkit_question::Format::{Fixed, Milliseconds, Moment, ProcessLine, Whole, Word};
@@ -183,6 +183,7 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
         .into_iter()
         .map(|row| Shown { row, diff_ns: None })
         .collect();
+    let total = known(session, total)?;
     // Sums of processes are the rows themselves.
     let is_total = question.show_total.as_deref() == Some("total");
     let heading = question

@@ -333,6 +333,42 @@ fn methods() -> Session {
     .unwrap()
 }
 
+/// `main` calls `work` for 70 of its 100 ms, and `work` calls `NtRead` for 30: 100 ms and not 200.
+#[test]
+fn sums_of_methods_count_callees_once() {
+    let method = |name: &str, cpu_ms, exclusive_ms: Option<i64>| CpuMethod {
+        exclusive_ns: exclusive_ms.map(|ms| ms * MS),
+        ..method(1, Some("a.exe"), name, cpu_ms, 0.0)
+    };
+    let question = CpuQuestion {
+        methods: Some("*".into()),
+        show_total: Some("total".into()),
+        ..CpuQuestion::default()
+    };
+    let heading = |own: [Option<i64>; 3]| {
+        let methods = [
+            method("main", 100, own[0]),
+            method("work", 70, own[1]),
+            method("NtRead", 30, own[2]),
+        ];
+        let session = Session::from_batches(vec![
+            rows(&[process(1, 4, "a.exe")]),
+            rows(&methods),
+            rows(&[cpu(Some(1), 1, Some(1))]),
+        ])
+        .unwrap();
+        format!("{:?}", question.answer(&session).unwrap().heading)
+    };
+    let known = heading([Some(30), Some(40), Some(30)]);
+    let sum = format!("Number({})", 100 * MS);
+    assert!(
+        known.contains("exclusive ") && known.contains(&sum) && !known.contains("total"),
+        "{known}"
+    );
+    let not_known = heading([None; 3]);
+    assert!(not_known.contains("not summed up"), "{not_known}");
+}
+
 #[track_caller]
 fn names(request: &MethodRequest) -> Vec<Vec<String>> {
     let answer = request

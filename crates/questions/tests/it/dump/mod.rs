@@ -4,6 +4,7 @@ mod between;
 mod collections;
 mod core_kinds;
 mod cores;
+mod covered;
 mod cpu;
 mod delays;
 mod disk;

@@ -11,7 +11,9 @@ use etwkit_questions::trace_stats::{
     TraceStatsBy, TraceStatsRequest, TraceStatsRow, TraceStatsSecond, TraceStatsSort,
 };
 use etwkit_sql::Session;
-use etwkit_trace::table::{CpuTag, EventCount, GenericEvent, MachineFact, Process, Thread, Trace};
+use etwkit_trace::table::{
+    CpuMethod, CpuTag, EventCount, GenericEvent, MachineFact, Process, Thread, Trace,
+};
 
 use super::super::support::rows;
 use super::{MS, S, process, trace};
@@ -41,6 +43,11 @@ fn count(
 
 /// Switches in three seconds, of which one is silent, and two kinds of events of a provider.
 fn counted() -> Session {
+    counted_in(trace(), 2 * MS, &[])
+}
+
+/// The same in a trace with this CPU of code that writes events, and these methods in stacks.
+fn counted_in(trace: Trace, tracing_ns: i64, methods: &[CpuMethod]) -> Session {
     let tag = |tag: &str, cpu_ns| CpuTag {
         process_key: Some(1),
         tag_set: "default".into(),
@@ -53,7 +60,7 @@ fn counted() -> Session {
         rows(&[Trace {
             lost_events: 7,
             lost_buffers: 2,
-            ..trace()
+            ..trace
         }]),
         rows(&[
             count(0, "Thread", (0, 36), [100, 8_000, 90]),
@@ -62,7 +69,11 @@ fn counted() -> Session {
             count(2, "Dns", (3006, 0), [1, 250, 1]),
             count(2, "Dns", (3008, 1), [4, 7_250, 0]),
         ]),
-        rows(&[tag("Windows\\ETW Tracing", 2 * MS), tag("Other", 98 * MS)]),
+        rows(&[
+            tag("Windows\\ETW Tracing", tracing_ns),
+            tag("Other", 98 * MS),
+        ]),
+        rows(methods),
     ])
     .unwrap()
 }
@@ -168,6 +179,45 @@ fn seconds_stand_in_their_order_and_the_whole_trace_below() {
         by.ask::<TraceStatsSecond>(&none),
         Err(Error::NotRecorded { .. })
     ));
+}
+
+/// Formats the lines below the rows.
+fn foot(session: &Session) -> String {
+    let answer = TraceStatsRequest::default().answer(session).unwrap();
+    format!("{:?}", answer.parts[0].foot)
+}
+
+/// 407 events in ten seconds, or in the two seconds that were extracted.
+#[test]
+fn events_a_second_are_of_the_part_that_was_extracted() {
+    let part = Trace {
+        range_start_ns: Some(S),
+        range_end_ns: Some(3 * S),
+        ..trace()
+    };
+    for (trace, rate) in [(trace(), "Number(41)"), (part, "Number(204)")] {
+        let foot = foot(&counted_in(trace, 2 * MS, &[]));
+        assert!(foot.contains(rate), "{rate}: {foot}");
+    }
+}
+
+/// Code that writes events is recognized by its name: without names its cost is not 0.
+#[test]
+fn the_cost_of_tracing_is_not_known_without_names() {
+    let method = |method: &str| CpuMethod {
+        module: Some("ntoskrnl.exe".into()),
+        method: method.into(),
+        ..CpuMethod::default()
+    };
+    for (name, tracing_ns, is_known) in [
+        ("+0x1076", 0, false),
+        ("KeWaitForSingleObject", 0, true),
+        ("+0x1076", MS, true),
+    ] {
+        let foot = foot(&counted_in(trace(), tracing_ns, &[method(name)]));
+        let says_so = foot.contains("not known");
+        assert_eq!(says_so, !is_known, "{name}, {tracing_ns}: {foot}");
+    }
 }
 
 fn events() -> Session {
