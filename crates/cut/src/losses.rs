@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use etwkit_decode::kernel::Hook;
 use etwkit_etl::session::{BufferEntry, TraceFile};
 use etwkit_etl::wire::buffer::flag;
-use etwkit_etl::wire::trace_header::mode;
 use etwkit_etl::{RawEvent, Session};
 use etwkit_trace::gaps::IMPLAUSIBLE_JUMP;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -37,8 +36,7 @@ impl Losses {
             for (buffer, index) in file.buffers().iter().zip(0u32..) {
                 losses.add((number, index), buffer.header.buffer_flag & LOST);
             }
-            // Merged files have new numbers, and appended ones start again.
-            if file.header().log_file_mode & (mode::RELOG | mode::APPEND) == 0 {
+            if file.has_own_numbers() {
                 losses.missing_numbers(file, number);
             }
             if let Some(offsets) = damaged.get_mut(&usize::from(number)) {

@@ -133,9 +133,6 @@ impl<'s> File<'s> {
         let buffers = file.buffers();
         let is_buffer = |offset: &u64| buffers.binary_search_by_key(offset, |b| b.offset).is_ok();
         let (damaged, skipped): (Vec<u64>, Vec<u64>) = losses.iter().copied().partition(is_buffer);
-        // A merge renumbers the remaining buffers, and an appended session starts to count anew:
-        // jumps mean nothing in either.
-        let is_numbered = header.log_file_mode & (mode::RELOG | mode::APPEND) == 0;
         // A last buffer that ends early lacks events, and buffers after it were perhaps never
         // written.
         let is_cut = buffers
@@ -144,7 +141,7 @@ impl<'s> File<'s> {
         // A circular file has written more buffers than it holds, although none is missing at its
         // end.
         let wraps = header.log_file_mode & mode::CIRCULAR != 0;
-        let numbers = if is_numbered {
+        let numbers = if file.has_own_numbers() {
             numbers(buffers)
         } else {
             Vec::new()

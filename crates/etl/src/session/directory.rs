@@ -255,7 +255,8 @@ pub struct BufferCounts {
     /// or sequence numbers are missing. Merged files have new sequence numbers, so only their
     /// header counts.
     pub missing: u64,
-    /// True if buffers are missing at the end: the file was cut.
+    /// True if buffers are missing at the end: the file was cut. Buffers whose numbers are missing
+    /// between others are not missing at the end.
     pub is_cut: bool,
 }
 
@@ -270,15 +271,26 @@ impl BufferCounts {
         let total = buffers.len() as u64;
         let expected = expected_buffers(header);
         let absent = expected.map_or(0, |expected| expected.saturating_sub(total));
+        let between = if has_own_numbers(buffers, header) {
+            missing_sequence_numbers(buffers)
+        } else {
+            0
+        };
+        // A merge numbers the buffers anew, without holes.
+        let holes = if header.log_file_mode & mode::RELOG == 0 {
+            missing_sequence_numbers(buffers)
+        } else {
+            0
+        };
         Self {
             total,
             compressed: with(flag::COMPRESSED),
             events_lost: with(flag::EVENTS_LOST),
             buffer_lost: with(flag::BUFFER_LOST),
             expected,
-            missing: absent.max(missing_sequence_numbers(buffers, header.log_file_mode)),
-            // Buffers skipped in the middle are not missing at the end.
-            is_cut: absent > buffers_in(skipped, buffers)
+            missing: absent.max(holes),
+            // Buffers skipped or missing in the middle are not missing at the end.
+            is_cut: absent > buffers_in(skipped, buffers).max(between)
                 || buffers.last().is_some_and(BufferEntry::is_truncated),
         }
     }
@@ -336,11 +348,24 @@ fn expected_buffers(header: &TraceHeader) -> Option<u64> {
     Some(written)
 }
 
-fn missing_sequence_numbers(buffers: &[BufferEntry], log_file_mode: u32) -> u64 {
-    // A merge numbers the buffers anew, without holes.
-    if log_file_mode & mode::RELOG != 0 {
-        return 0;
+/// Returns `true` if the sequence numbers show where buffers are missing.
+pub(super) fn has_own_numbers(buffers: &[BufferEntry], header: &TraceHeader) -> bool {
+    let has = |bit: u32| header.log_file_mode & bit != 0;
+    // An appended session starts to count anew.
+    if has(mode::APPEND) {
+        return false;
     }
+    if !has(mode::RELOG) {
+        return true;
+    }
+    // A merge numbers the buffers anew, without holes. Those that were lost after it leave holes, as
+    // many as its header counts more than there are.
+    let holes = missing_sequence_numbers(buffers);
+    let there = buffers.len() as u64;
+    holes > 0 && expected_buffers(header) == Some(there.saturating_add(holes))
+}
+
+fn missing_sequence_numbers(buffers: &[BufferEntry]) -> u64 {
     // The header buffer has number 0; in a circular file that wrapped the next ones were
     // overwritten.
     let mut numbers: Vec<i64> = buffers

@@ -67,6 +67,13 @@ impl TraceFile {
         BufferCounts::of(&self.buffers, self.skipped, &self.header)
     }
 
+    /// True if holes between the numbers of its buffers show where buffers are missing. A merge
+    /// numbers the buffers anew; there, holes count only if its header counts as many more buffers.
+    #[must_use]
+    pub fn has_own_numbers(&self) -> bool {
+        directory::has_own_numbers(&self.buffers, &self.header)
+    }
+
     /// Bytes of the file.
     #[must_use]
     pub fn size(&self) -> u64 {

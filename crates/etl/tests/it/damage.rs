@@ -395,6 +395,22 @@ fn what_is_skipped_in_the_middle_does_not_cut_the_end() {
 }
 
 #[test]
+fn a_buffer_that_is_missing_in_the_middle_does_not_cut_the_end() {
+    for (name, file) in layouts(600, 3) {
+        let list = buffers(&file);
+        let mut without = file.clone();
+        without.drain(list[2].0..list[3].0);
+        let session = open(&[without]);
+        let (file, counts) = (&session.files()[0], session.files()[0].buffer_counts());
+        assert_eq!(
+            (counts.missing, counts.is_cut, file.has_own_numbers()),
+            (1, false, true),
+            "{name}"
+        );
+    }
+}
+
+#[test]
 fn no_buffer_is_missed_where_the_header_does_not_say_how_many_are_left() {
     let file = numbered(&small_buffers(), 1000, 2);
     let list = buffers(&file);

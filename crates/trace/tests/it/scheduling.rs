@@ -10,7 +10,9 @@ use etwkit_etl::Guid;
 use etwkit_etl::Session;
 use etwkit_etl::wire::buffer::HEADER_LEN;
 use etwkit_etl::wire::event::Descriptor;
-use etwkit_etl::writer::{KernelContext, KernelEvent, ManifestEvent, SessionOptions, TraceWriter};
+use etwkit_etl::writer::{
+    KernelContext, KernelEvent, ManifestEvent, SessionOptions, Style, TraceWriter,
+};
 use etwkit_trace::import::{Imported, Options, import};
 use etwkit_trace::table::{
     ContextSwitch, CpuSample, DpcIsr, Frame, PmcSample, Process, Row, Stack, Table, Thread,
@@ -489,7 +491,13 @@ fn nobody_runs_before_the_kernel_logger_begins_or_when_it_has_ended() {
 
 /// Thread 4 waits on processor 0 and 8 runs on processor 1; then a buffer is missing.
 fn with_a_gap(lose: impl FnOnce(&mut Recording), compressed: bool) -> Vec<u8> {
-    let mut trace = Recording::with(|options| options.compressed = compressed);
+    with_a_gap_in(
+        Recording::with(|options| options.compressed = compressed),
+        lose,
+    )
+}
+
+fn with_a_gap_in(mut trace: Recording, lose: impl FnOnce(&mut Recording)) -> Vec<u8> {
     trace.switch(10, 0, (0, 2), 4);
     trace.switch(12, 1, (0, 2), 8);
     trace.switch(20, 0, (4, WAITS), 0);
@@ -574,6 +582,25 @@ fn nothing_is_counted_across_a_missing_buffer_without_a_flag() {
     let (rows, imported) = crate::scheduling::rows(vec![with_a_gap(|_| (), false)]);
     let waits: Vec<_> = slices(&rows).iter().filter_map(|slice| slice[6]).collect();
     assert_eq!((waits, gaps_of(&imported)), (vec![50], 0));
+}
+
+/// Buffers that were taken from a merged file are missing where their numbers are, and not at the end.
+#[test]
+fn nothing_is_counted_across_a_buffer_that_a_merged_file_lacks() {
+    let waits = |taken: Option<usize>| {
+        let merged = Recording::with(|options| options.style = Style::Merged);
+        let mut file = with_a_gap_in(merged, one_more_buffer);
+        if let Some(number) = taken {
+            let offsets = buffers(&file);
+            file.drain(offsets[number]..offsets[number + 1]);
+        }
+        let (rows, imported) = rows(vec![file]);
+        let waits: Vec<_> = slices(&rows).iter().filter_map(|slice| slice[6]).collect();
+        (waits, gaps_of(&imported))
+    };
+    assert_eq!(waits(None), (vec![15], 0));
+    // Thread 4 did not wait from 20 to 70: it ran in the buffer that is missing.
+    assert_eq!(waits(Some(3)), (vec![], 2));
 }
 
 #[test]
