@@ -521,8 +521,9 @@ struct Scored<'c, 'm> {
 /// runs, of the most specific measure and kind, near to where the thread stopped.
 fn better(a: (&Candidate<'_>, f64), b: (&Candidate<'_>, f64)) -> Ordering {
     // In steps, since differences of less than a tenth are noise: within a step the next criterion
-    // decides.
-    let steps = |value: f64| (value / 0.1).floor();
+    // decides. The correlation of numbers with themselves may round to more than 1; their distance,
+    // a trace below 0, is in the first step like all small ones.
+    let steps = |value: f64| (value.max(0.0) / 0.1).floor();
     let name = |candidate: &'_ Candidate<'_>| {
         let name = &candidate.feature.name;
         (

@@ -302,3 +302,20 @@ fn a_setting_that_slow_runs_have() {
     assert!((first.slope - 90.0).abs() < 5.0, "{first:?}");
     assert!((first.effect - 90.0 * effect(&metric, &off)).abs() < 0.1 * first.effect);
 }
+
+/// A method and the reason of its wait are one cause. The method names it, however the correlation
+/// of the reason with itself is rounded.
+#[test]
+fn rounding_does_not_choose_the_name() {
+    for seed in 1..=30 {
+        let mut made = Made::new(12, seed);
+        let waits = made.column(|chance| 300.0 * chance);
+        let most: Vec<f64> = waits.iter().map(|ms| 0.999 * ms).collect();
+        let metric: Vec<f64> = waits.iter().map(|ms| 400.0 + ms).collect();
+        made.add(Kind::Method, Measure::Wait, "ntfs.sys!Flush", 1.0, &most);
+        made.add(Kind::Reason, Measure::Wait, "Executive", 0.0, &waits);
+        made.matrix.finish();
+        let found = Causes::find(&made.matrix, &metric);
+        assert_eq!(found.causes[0].name.what, "ntfs.sys!Flush", "{seed}");
+    }
+}
