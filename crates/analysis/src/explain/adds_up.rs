@@ -50,11 +50,29 @@ pub(super) struct Sum {
 /// Returns the times that add up to a metric, if they do so better than by chance. The time of the
 /// run itself is no candidate, and sums of others are replaced by their parts. `features` are all
 /// features, whether they are candidates or not: those of a metric in random order would be others.
+///
+/// A millisecond of another program is not one of the run, but its idle threads wait longer the
+/// longer the run is. So the times of the measured process come first. Only if these do not add up,
+/// such as those of a program that waits for its children, do all times compete.
 pub(super) fn find(all: &[Candidate<'_>], features: &[Feature], metric: &[f64]) -> Option<Sum> {
+    let has_own = all.iter().any(|one| one.is_measured && one.is_time());
+    let own = has_own.then(|| find_among(all, features, metric, true));
+    own.flatten()
+        .or_else(|| find_among(all, features, metric, false))
+}
+
+/// Returns the times that add up to a metric, of the measured process alone if `is_own`.
+fn find_among(
+    all: &[Candidate<'_>],
+    features: &[Feature],
+    metric: &[f64],
+    is_own: bool,
+) -> Option<Sum> {
     let candidates: Vec<Term> = all
         .iter()
         .enumerate()
         .filter(|(_, one)| one.is_time() && !one.is_run)
+        .filter(|(_, one)| one.is_measured || !is_own)
         .map(|(place, one)| Term::new(place, &one.values))
         .collect();
     let mut metric = centred(metric);
@@ -71,6 +89,7 @@ pub(super) fn find(all: &[Candidate<'_>], features: &[Feature], metric: &[f64]) 
     let terms: Vec<Term> = features
         .iter()
         .filter(|feature| feature.name.measure.is_time())
+        .filter(|feature| feature.is_measured || !is_own)
         .map(|feature| Term::new(0, &feature.numbers()))
         .filter(|term| term.square >= least)
         .collect();

@@ -1,3 +1,5 @@
+use etwkit_sql::filter::TextFilter;
+
 use super::super::feature::{Kind, Matrix, Measure, Name};
 use super::*;
 
@@ -317,5 +319,39 @@ fn rounding_does_not_choose_the_name() {
         made.matrix.finish();
         let found = Causes::find(&made.matrix, &metric);
         assert_eq!(found.causes[0].name.what, "ntfs.sys!Flush", "{seed}");
+    }
+}
+
+/// An idle thread of another program waits longer in longer recordings. It takes most of the
+/// variance away, but the times of the measured process are the causes.
+#[test]
+fn an_idle_thread_of_another_program_is_no_part_of_a_sum() {
+    for seed in 1..=5 {
+        let mut made = Made::new(16, seed);
+        let often = |most: f64| move |chance: f64| if chance < 0.5 { 0.0 } else { most * chance };
+        let clock = made.column(often(500.0));
+        let flushes = made.column(often(450.0));
+        let own = made.column(|chance| 900.0 + 20.0 * chance);
+        let metric = sum(&[&clock, &flushes, &own]);
+        made.add(Kind::Method, Measure::Cpu, "test.exe!Parse", 0.0, &clock);
+        made.add(Kind::Method, Measure::Wait, "ntfs.sys!Flush", 0.0, &flushes);
+        for (run, ms) in metric.iter().enumerate() {
+            let name = Name {
+                kind: Kind::Method,
+                measure: Measure::Wait,
+                what: "agent.exe!Loop".to_owned(),
+                process: Some("agent.exe".to_owned()),
+            };
+            made.matrix.add(run, name, 0.0, 0.55 * ms);
+        }
+        made.matrix.finish();
+        made.matrix.measure(&TextFilter::parse("Test.exe"));
+        let found = Causes::find(&made.matrix, &metric);
+        let names: Vec<&str> = found
+            .causes
+            .iter()
+            .map(|cause| cause.name.what.as_str())
+            .collect();
+        assert!(!names.contains(&"agent.exe!Loop"), "{seed}: {names:?}");
     }
 }
