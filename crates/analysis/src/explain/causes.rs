@@ -36,6 +36,11 @@ const LEAST_DIFFERENCE: f64 = 0.03;
 /// run: the estimate is not more precise than this if runs also differ for other reasons.
 const ONE_TO_ONE: std::ops::RangeInclusive<f64> = 0.75..=1.33;
 
+/// Milliseconds of the run that a millisecond of a cause can take. Outside of this range the time
+/// merely goes with the run, as that of a thread that wakes up a hundred times a second: a longer
+/// run has more of it.
+const POSSIBLE: std::ops::RangeInclusive<f64> = 0.1..=2.0;
+
 /// Maximum number of names that are shown below a cause.
 const MOST_NAMES: usize = 8;
 
@@ -105,8 +110,14 @@ impl Causes {
         self.difference() < LEAST_DIFFERENCE * self.fast.abs() || self.difference() <= 0.0
     }
 
-    /// Finds features that correlate with the metric of runs.
+    /// Finds features that correlate with the time of runs.
+    #[cfg(test)]
     pub(super) fn find(matrix: &Matrix, metric: &[f64]) -> Self {
+        Self::find_of(matrix, metric, true)
+    }
+
+    /// Finds features that correlate with the metric of runs, which is a time if `is_time`.
+    pub(super) fn find_of(matrix: &Matrix, metric: &[f64], is_time: bool) -> Self {
         let halves = Halves::of(metric);
         let (slow, fast) = halves.means(metric);
         let found = Self {
@@ -135,6 +146,7 @@ impl Causes {
             halves: &halves,
             metric,
             tried: found.tried,
+            metric_is_time: is_time,
             chosen: Vec::new(),
         };
         let adds_up = is_few && search.add_up(&matrix.features);
@@ -169,6 +181,8 @@ struct Search<'a, 'm> {
     halves: &'a Halves,
     metric: &'a [f64],
     tried: usize,
+    /// True if the metric is a time, not a number of something.
+    metric_is_time: bool,
     chosen: Vec<Chosen>,
 }
 
@@ -243,8 +257,10 @@ impl Search<'_, '_> {
             let place = next.place;
             self.chosen.push(next);
             self.fit();
-            let is_small = |chosen: &Chosen| self.effect(chosen) < LEAST_SHARE * self.difference();
-            if self.chosen.last().is_some_and(is_small) {
+            let is_none = |chosen: &Chosen| {
+                self.effect(chosen) < LEAST_SHARE * self.difference() || self.is_impossible(chosen)
+            };
+            if self.chosen.last().is_some_and(is_none) {
                 self.chosen.pop();
                 self.fit();
                 failures += 1;
@@ -424,6 +440,13 @@ impl Search<'_, '_> {
         } else {
             chosen.slope
         }
+    }
+
+    /// Returns `true` for a time whose milliseconds would take far more, or far less, of the run.
+    fn is_impossible(&self, chosen: &Chosen) -> bool {
+        let one = self.all.get(chosen.place);
+        let is_time = one.is_some_and(|one| one.is_time());
+        self.metric_is_time && is_time && !POSSIBLE.contains(&chosen.slope)
     }
 
     fn effect(&self, chosen: &Chosen) -> f64 {

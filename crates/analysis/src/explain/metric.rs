@@ -32,6 +32,9 @@ const MARK_TO_MARK: &str = "mark-to-mark";
 /// Name of the metric that needs no option.
 pub(super) const OF_TRACE: &str = "length of the trace";
 
+/// Name of the metric that SQL of the user gives, which may be no time.
+pub(super) const OF_SQL: &str = "the SQL of --metric";
+
 impl ExplainRequest {
     fn word(&self) -> &str {
         self.metric.as_deref().unwrap_or(DURATION)
@@ -108,7 +111,7 @@ pub(super) fn ask(asked: &ExplainRequest, session: &Session, runs: &mut [Run]) -
     let sql = asked.metric_sql();
     if asked.is_sql() {
         own(session, sql, runs)?;
-        return Ok("the SQL of --metric".to_owned());
+        return Ok(OF_SQL.to_owned());
     }
     each(session, &sql, |row: Measured| {
         let run = usize::try_from(row.trace_id)

@@ -161,7 +161,8 @@ impl Explanation {
             .iter()
             .filter_map(|run| runs::metric_of(&runs, *run))
             .collect();
-        let causes = Causes::find(&matrix.of_runs(&measured), &values);
+        let is_time = metric != metric::OF_SQL;
+        let causes = Causes::find_of(&matrix.of_runs(&measured), &values, is_time);
         runs::drop_explained(&mut runs, &causes);
         let mut by_time: Vec<usize> = (0..measured.len()).collect();
         let began = |place: &usize| {

@@ -355,3 +355,18 @@ fn an_idle_thread_of_another_program_is_no_part_of_a_sum() {
         assert!(!names.contains(&"agent.exe!Loop"), "{seed}: {names:?}");
     }
 }
+
+/// A thread that wakes up a hundred times a second is ready longer in longer runs. Its fraction of a
+/// millisecond is no cause of hundreds of them.
+#[test]
+fn a_millisecond_does_not_take_thousands() {
+    let mut made = Made::new(16, 3);
+    let metric = made.column(|chance| 2_000.0 + 1_000.0 * chance);
+    let ready: Vec<f64> = metric.iter().map(|ms| ms / 4_000.0).collect();
+    made.add(Kind::Method, Measure::Ready, "dwm.exe!Loop", 0.0, &ready);
+    made.matrix.finish();
+    assert!(Causes::find(&made.matrix, &metric).causes.is_empty());
+    // The unit of another metric is not known.
+    let of_number = Causes::find_of(&made.matrix, &metric, false);
+    assert_eq!(of_number.causes[0].name.what, "dwm.exe!Loop");
+}
