@@ -40,7 +40,7 @@ etwkit_question::declare! {
 }
 
 /// Frames that the stacks of all waits and threads have: they do not distinguish causes.
-const PLUMBING: [&str; 16] = [
+const PLUMBING: [&str; 21] = [
     "ntoskrnl.exe!Ki",
     "ntoskrnl.exe!KeWait",
     "ntoskrnl.exe!KeRemove",
@@ -57,7 +57,17 @@ const PLUMBING: [&str; 16] = [
     "ntdll.dll!RtlUserThread",
     "ntdll.dll!Ldr",
     "kernel32.dll!BaseThread",
+    "KERNELBASE.dll!WaitFor",
+    "KERNELBASE.dll!SleepEx",
+    "ntoskrnl.exe!Alpcp",
+    "ntoskrnl.exe!NtAlpc",
+    "rpcrt4.dll!",
 ];
+
+/// Returns `true` for a method that does not distinguish causes.
+fn is_plumbing(method: &str) -> bool {
+    PLUMBING.iter().any(|frame| method.starts_with(frame))
+}
 
 const PROCESS: &str =
     "LEFT JOIN process p ON p.process_key = c.process_key AND p.trace_id = c.trace_id";
@@ -264,7 +274,7 @@ pub(super) fn load(
             // Code without a name is one cause.
             let what = row.what.unwrap_or_default();
             // Not in SQL, where sixteen more conditions would hide its purpose from a reader.
-            if PLUMBING.iter().any(|frame| what.starts_with(frame)) {
+            if is_plumbing(&what) {
                 return;
             }
             let process = Some(row.process.unwrap_or_else(|| "?".to_owned()));
@@ -360,4 +370,23 @@ pub(super) fn each<R: FromRows>(
         R::read(&batch?)?.into_iter().for_each(&mut take);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_functions_that_all_waits_call_are_plumbing() {
+        for method in [
+            "ntoskrnl.exe!KeWaitForSingleObject",
+            "KERNELBASE.dll!WaitForMultipleObjectsEx",
+            "KERNELBASE.dll!SleepEx",
+            "rpcrt4.dll!NdrClientCall3",
+        ] {
+            assert!(is_plumbing(method), "{method}");
+        }
+        assert!(!is_plumbing("KERNELBASE.dll!CreateFileW"));
+        assert!(!is_plumbing("builder.exe!WaitForWorkers"));
+    }
 }
