@@ -6,7 +6,7 @@ use super::adds_up;
 use super::chance::{corrected, p_of_correlation};
 use super::feature::{Feature, Matrix, Measure};
 use super::groups::{Candidate, Halves, TOGETHER, Which, candidates, is_one, mark_general};
-use super::numbers::{dot, median, ranks, slope, unit};
+use super::numbers::{dot, median, ranks, slope, squares, unit};
 
 /// Minimum number of runs for conclusions: among thousands of features, some always correlate with
 /// a handful of runs.
@@ -212,6 +212,7 @@ impl Search<'_, '_> {
             })
         };
         self.chosen = parts.iter().filter_map(part).collect();
+        self.join_together();
         // The correlation of each is that with what the others leave.
         let rest = self.rest();
         for chosen in &mut self.chosen {
@@ -224,6 +225,31 @@ impl Search<'_, '_> {
             chosen.correlation = dot(&own, &unit(ranks(&alone)));
         }
         true
+    }
+
+    /// Joins parts that move together. They are one cause, such as a slow processor, which takes
+    /// the time of all of them; the largest names it.
+    fn join_together(&mut self) {
+        let mut chosen = std::mem::take(&mut self.chosen);
+        chosen.sort_by(|a, b| {
+            let by_size = squares(&b.values).total_cmp(&squares(&a.values));
+            by_size.then(a.place.cmp(&b.place))
+        });
+        for next in chosen {
+            let moves_with = |known: &&mut Chosen| {
+                let both = self.all.get(known.place).zip(self.all.get(next.place));
+                both.is_some_and(|(known, next)| dot(&known.unit, &next.unit) >= TOGETHER)
+            };
+            if let Some(known) = self.chosen.iter_mut().find(moves_with) {
+                known
+                    .values
+                    .iter_mut()
+                    .zip(&next.values)
+                    .for_each(|(sum, value)| *sum += value);
+            } else {
+                self.chosen.push(next);
+            }
+        }
     }
 
     /// Returns the best name among the candidates that are equivalent to one.
@@ -479,7 +505,13 @@ impl Search<'_, '_> {
     fn cause(&self, chosen: &Chosen) -> Option<Cause> {
         let one = self.all.get(chosen.place)?;
         let per_unit = self.per_unit(chosen);
-        let (_, fast) = self.halves.means(&chosen.values);
+        let (slow, fast) = self.halves.means(&chosen.values);
+        // The rest of a time is the cause, but its own values say more.
+        let shown = if chosen.is_rest {
+            (one.slow, one.fast)
+        } else {
+            (slow, fast)
+        };
         let mut others: Vec<&Candidate<'_>> = self
             .all
             .iter()
@@ -505,8 +537,8 @@ impl Search<'_, '_> {
             correlation: chosen.correlation,
             p: chosen.p,
             is_p_of_all: chosen.is_p_of_all,
-            slow: one.slow,
-            fast: one.fast,
+            slow: shown.0,
+            fast: shown.1,
             runs: one.values.iter().filter(|value| **value != 0.0).count(),
         })
     }

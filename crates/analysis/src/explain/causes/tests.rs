@@ -370,3 +370,40 @@ fn a_millisecond_does_not_take_thousands() {
     let of_number = Causes::find_of(&made.matrix, &metric, false);
     assert_eq!(of_number.causes[0].name.what, "dwm.exe!Loop");
 }
+
+/// On a slow processor the main thread and its workers both take longer. The cause has the time of
+/// both, and comes once.
+#[test]
+fn parts_that_move_together_are_one_cause() {
+    let mut made = Made::new(16, 4);
+    let share = made.column(|chance| if chance < 0.5 { 0.0 } else { 1.0 });
+    let noise = made.column(|chance| 30.0 * chance);
+    let scans = made.column(|chance| 300.0 * chance);
+    let parse: Vec<f64> = share
+        .iter()
+        .zip(&noise)
+        .map(|(on, ms)| 300.0 * on + ms)
+        .collect();
+    let join: Vec<f64> = share
+        .iter()
+        .zip(&noise)
+        .map(|(on, ms)| 180.0 * on - ms + 30.0)
+        .collect();
+    let own = made.column(|chance| 900.0 + 5.0 * chance);
+    let metric = sum(&[&parse, &join, &scans, &own]);
+    made.add(Kind::Method, Measure::Cpu, "test.exe!Parse", 0.0, &parse);
+    made.add(Kind::Method, Measure::Wait, "test.exe!Join", 0.0, &join);
+    made.add(Kind::Method, Measure::Wait, "av.sys!Scan", 0.0, &scans);
+    let waits = sum(&[&join, &scans]);
+    made.add(Kind::Process, Measure::Wait, "", 0.0, &waits);
+    made.matrix.finish();
+    let found = Causes::find(&made.matrix, &metric);
+    let of_processor: Vec<&Cause> = found
+        .causes
+        .iter()
+        .filter(|cause| cause.name.what.starts_with("test.exe!"))
+        .collect();
+    assert_eq!(of_processor.len(), 1);
+    let expected = effect(&metric, &sum(&[&parse, &join]));
+    assert!((of_processor[0].effect - expected).abs() < 0.1 * expected);
+}
