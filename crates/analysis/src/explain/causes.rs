@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::adds_up;
 use super::chance::{corrected, p_of_correlation};
-use super::feature::{Feature, Matrix, Measure};
+use super::feature::{Feature, Kind, Matrix, Measure};
 use super::groups::{Candidate, Halves, TOGETHER, Which, candidates, is_one, mark_general};
 use super::numbers::{dot, median, ranks, slope, squares, unit};
 
@@ -43,6 +43,9 @@ const POSSIBLE: std::ops::RangeInclusive<f64> = 0.1..=2.0;
 
 /// Maximum number of names that are shown below a cause.
 const MOST_NAMES: usize = 8;
+
+/// Maximum number of modules and settings among them.
+const MOST_FACTS: usize = 3;
 
 /// A cause.
 #[derive(Debug, Clone)]
@@ -602,14 +605,20 @@ fn is_other_name(other: &Candidate<'_>, one: &Candidate<'_>) -> bool {
     !std::ptr::eq(other, one) && !other.is_general && dot(&other.unit, &one.unit) >= TOGETHER
 }
 
-/// Returns names of a cause: first the best one of each kind and process, then the best of the
-/// others.
+/// Returns names of a cause: first modules and settings that go with it, then the best one of each
+/// kind and process, then the best of the others.
 fn different_kinds(others: &[&Candidate<'_>], one: &Feature) -> Vec<super::feature::Name> {
     let mut seen = vec![(one.name.kind, one.name.process.clone())];
-    let mut first = Vec::new();
+    // What a run has is why it takes the time, and many other times go with it.
+    let is_fact = |name: &&super::feature::Name| matches!(name.kind, Kind::Module | Kind::Setting);
+    let names = others.iter().map(|other| &other.feature.name);
+    let facts = names.clone().filter(is_fact).take(MOST_FACTS);
+    let mut first: Vec<super::feature::Name> = facts.cloned().collect();
     let mut then = Vec::new();
-    for other in others {
-        let name = &other.feature.name;
+    for name in names {
+        if first.contains(name) {
+            continue;
+        }
         let of = (name.kind, name.process.clone());
         // Ten methods of one process are less useful than one name of each kind: the others fill
         // the remaining places.

@@ -6,7 +6,11 @@ use etwkit_questions::pmc::counter_names;
 use etwkit_sql::Session;
 
 use super::feature::{Kind, Matrix, Measure, Name};
+use super::runs::FREQUENCIES;
 use crate::Result;
+
+/// Share of the highest mean frequency of a run, below which processors count as slow.
+const SLOW_CLOCK: f64 = 0.9;
 
 /// Maximum number of values that are read, one for each feature and run: with more runs, features
 /// have to be larger.
@@ -222,6 +226,11 @@ fn settings() -> String {
         )
     };
     let cache = "CASE WHEN is_write_cache_enabled THEN 'on' ELSE 'off' END";
+    // Not the frequency itself, which is another number in each run.
+    let slow = format!(
+        "(SELECT f.trace_id FROM ({FREQUENCIES}) f, (SELECT max(value) AS best FROM ({FREQUENCIES})) b
+  WHERE f.value < {SLOW_CLOCK} * b.best)"
+    );
     [
         of(
             "'write cache of disk ' || CAST(disk AS VARCHAR)",
@@ -236,7 +245,13 @@ fn settings() -> String {
         of(
             "topic || ' ' || name",
             "value",
-            "system_config WHERE value IS NOT NULL GROUP BY 1, 2, 3",
+            // The address of the kernel is another one after each start of Windows.
+            "system_config WHERE value IS NOT NULL AND name <> 'kernel_base' GROUP BY 1, 2, 3",
+        ),
+        of(
+            "'processor frequency'",
+            "'far below that of the fastest run'",
+            &slow,
         ),
         of("'processors'", "processors", "trace"),
         of("'computer'", "computer", "trace WHERE computer IS NOT NULL"),
@@ -336,8 +351,24 @@ pub(super) fn load(
             );
         })?;
     }
+    add_labels(session, &mut matrix);
     matrix.finish();
     Ok(matrix)
+}
+
+/// Adds the labels of runs, such as the parameters of a test.
+fn add_labels(session: &Session, matrix: &mut Matrix) {
+    for (run, (_, manifest)) in session.manifests().enumerate() {
+        for (label, value) in &manifest.labels {
+            let name = Name {
+                kind: Kind::Setting,
+                measure: Measure::Present,
+                what: format!("{label}={value}"),
+                process: None,
+            };
+            matrix.add(run, name, 0.0, 1.0);
+        }
+    }
 }
 
 /// Returns the smallest size with an acceptable number of values.

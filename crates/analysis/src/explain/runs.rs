@@ -129,7 +129,7 @@ const CHECKPOINTS: &str = "SELECT trace_id, max(ms) AS value FROM (
   WHERE lower(module) = 'ntfs.sys' AND method LIKE 'NtfsCheckpoint%Volume%'
 ) GROUP BY trace_id";
 
-const FREQUENCIES: &str = "SELECT trace_id,
+pub(super) const FREQUENCIES: &str = "SELECT trace_id,
   sum(CAST(mhz AS DOUBLE) * (stop_ns - start_ns)) / nullif(sum(stop_ns - start_ns), 0) AS value
 FROM cpu_frequency GROUP BY trace_id";
 

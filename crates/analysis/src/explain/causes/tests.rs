@@ -407,3 +407,31 @@ fn parts_that_move_together_are_one_cause() {
     let expected = effect(&metric, &sum(&[&parse, &join]));
     assert!((of_processor[0].effect - expected).abs() < 0.1 * expected);
 }
+
+/// Many times go with a cause. The library that only those runs have is named before them.
+#[test]
+fn a_module_is_among_the_names_of_a_cause() {
+    let mut made = Made::new(24, 2);
+    let has = made.column(|chance| if chance < 0.5 { 0.0 } else { 1.0 });
+    let own = made.column(|chance| 900.0 + 5.0 * chance);
+    let time: Vec<f64> = has.iter().map(|has| 300.0 * has).collect();
+    let metric = sum(&[&time, &own]);
+    for kind in [
+        Kind::Method,
+        Kind::Driver,
+        Kind::HardFault,
+        Kind::Tag,
+        Kind::Disk,
+        Kind::File,
+        Kind::Folder,
+        Kind::Path,
+        Kind::Reason,
+        Kind::Process,
+    ] {
+        made.add(kind, Measure::Time, "x", 0.0, &time);
+    }
+    made.add(Kind::Module, Measure::Present, "x.dll 2.0", 0.0, &has);
+    made.matrix.finish();
+    let found = Causes::find(&made.matrix, &metric);
+    assert_eq!(found.causes[0].others[0].what, "x.dll 2.0");
+}
