@@ -29,6 +29,10 @@ const FALSE_SHARE: f64 = 0.01;
 /// Minimum share of the difference between slow and fast runs that a cause accounts for.
 const LEAST_SHARE: f64 = 0.05;
 
+/// Minimum share of that difference that a cause takes in some runs, if slow and fast runs have it
+/// alike.
+const LEAST_OWN_SHARE: f64 = 0.2;
+
 /// Minimum share by which slow runs took longer than fast ones; below it the runs count as equal.
 const LEAST_DIFFERENCE: f64 = 0.03;
 
@@ -60,6 +64,8 @@ pub(super) struct Cause {
     pub(super) is_rest: bool,
     /// The part of the difference between slow and fast runs that it accounts for.
     pub(super) effect: f64,
+    /// The milliseconds by which the half of the runs with most of it has more than the other half.
+    pub(super) own_effect: f64,
     /// Its value in each run, in its own unit.
     pub(super) values: Vec<f64>,
     /// Its contribution to each run, relative to the mean of the fast runs.
@@ -104,7 +110,27 @@ impl Causes {
 
     /// Returns the part of the difference that they account for.
     pub(super) fn explained(&self) -> f64 {
-        self.causes.iter().map(|cause| cause.effect).sum()
+        self.of_difference().map(|cause| cause.effect).sum()
+    }
+
+    /// Returns `true` if slow runs have more of a cause than fast ones.
+    fn is_of_difference(&self, cause: &Cause) -> bool {
+        cause.effect >= LEAST_SHARE * self.difference()
+    }
+
+    /// Returns the causes that slow runs have more of than fast ones.
+    pub(super) fn of_difference(&self) -> impl Iterator<Item = &Cause> {
+        self.causes
+            .iter()
+            .filter(|cause| self.is_of_difference(cause))
+    }
+
+    /// Returns the causes that slow and fast runs have alike: single runs would be faster without
+    /// them.
+    pub(super) fn of_both_halves(&self) -> impl Iterator<Item = &Cause> {
+        self.causes
+            .iter()
+            .filter(|cause| !self.is_of_difference(cause))
     }
 
     /// Returns `true` if the slow runs took hardly longer than the fast ones.
@@ -484,6 +510,13 @@ impl Search<'_, '_> {
         (self.per_unit(chosen) * (slow - fast)).min(self.difference())
     }
 
+    /// Returns by how much more of a cause the half of the runs with most of it has. The halves of
+    /// the metric do not show a cause that slow and fast runs have alike.
+    fn own_effect(&self, chosen: &Chosen) -> f64 {
+        let (most, least) = Halves::of(&chosen.values).means(&chosen.values);
+        self.per_unit(chosen) * (most - least)
+    }
+
     fn explained(&self) -> f64 {
         self.chosen.iter().map(|chosen| self.effect(chosen)).sum()
     }
@@ -492,10 +525,13 @@ impl Search<'_, '_> {
     fn large_enough(&self) -> Vec<Cause> {
         // Causes that were chosen later change the slopes of earlier ones, whose effects may have
         // become small.
-        let large = self
-            .chosen
-            .iter()
-            .filter(|chosen| self.effect(chosen) >= LEAST_SHARE * self.difference());
+        let difference = self.difference();
+        let is_large = |chosen: &&Chosen| {
+            let is_part = chosen.is_p_of_all;
+            self.effect(chosen) >= LEAST_SHARE * difference
+                || is_part && self.own_effect(chosen) >= LEAST_OWN_SHARE * difference
+        };
+        let large = self.chosen.iter().filter(is_large);
         let mut causes: Vec<Cause> = large.filter_map(|chosen| self.cause(chosen)).collect();
         causes.sort_by(|a, b| {
             b.effect
@@ -529,6 +565,7 @@ impl Search<'_, '_> {
             others: named,
             is_rest: chosen.is_rest,
             effect: self.effect(chosen),
+            own_effect: self.own_effect(chosen),
             effects: chosen
                 .values
                 .iter()

@@ -591,6 +591,7 @@ mod tests {
                 more: 0,
                 is_rest: false,
                 effect: 90.0,
+                own_effect: 90.0,
                 effects: Vec::new(),
                 values: Vec::new(),
                 slope: 1.0,

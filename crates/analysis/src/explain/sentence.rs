@@ -21,6 +21,7 @@ impl Explanation {
     #[must_use]
     pub fn sentence(&self) -> String {
         let (runs, causes) = (self.measured.len(), &self.causes);
+        let of_difference: Vec<&Cause> = causes.of_difference().collect();
         let metric = &self.metric;
         if runs < 2 {
             return format!(
@@ -50,17 +51,17 @@ impl Explanation {
             ms(causes.fast)
         );
         if runs < ENOUGH_RUNS {
-            let what = if causes.causes.is_empty() {
+            let what = if of_difference.is_empty() {
                 "nothing stands out"
             } else {
                 "what differs most is"
             };
             return format!(
                 "{runs} runs are too few to draw conclusions: {halves}; {what}{}",
-                named(&causes.causes)
+                named(&of_difference)
             );
         }
-        if causes.causes.is_empty() {
+        if of_difference.is_empty() {
             let too_few = if runs < MANY_RUNS {
                 format!("; {runs} runs may be too few to separate causes, {MANY_RUNS} are enough")
             } else {
@@ -77,7 +78,7 @@ impl Explanation {
         format!(
             "{}; {share:.0} % of that is{}",
             capital(&halves),
-            named(&causes.causes)
+            named(&of_difference)
         )
     }
 
@@ -150,6 +151,13 @@ impl Explanation {
                 counted(disturbed)
             ));
         }
+        lines.extend(self.causes.of_both_halves().map(|cause| {
+            format!(
+                "Slow and fast runs alike have {} ({} in the half of them that has most of it)",
+                cause_name(cause),
+                ms(cause.own_effect)
+            )
+        }));
         let unmeasured = self.runs.len().saturating_sub(self.measured.len());
         if unmeasured > 0 {
             lines.push(format!(
@@ -218,7 +226,7 @@ pub(crate) fn capital(text: &str) -> String {
 }
 
 /// Formats ` A (12 ms), B (3 ms) and 2 others`.
-fn named(causes: &[Cause]) -> String {
+fn named(causes: &[&Cause]) -> String {
     let first = causes
         .iter()
         .take(NAMED)
