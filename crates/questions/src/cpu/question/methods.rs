@@ -2,7 +2,7 @@
 
 use super::below::below;
 use super::processes::moment;
-use super::{By, CpuQuestion, CpuViewContext, exclusive_sum, known, numbers, source_line, sums};
+use super::{By, CpuQuestion, CpuViewContext, known, nested_sums, numbers, source_line, sums};
 use crate::cpu::CpuTotal;
 use crate::method::{MethodRow, total};
 use crate::module_text::module_text as module;
@@ -145,10 +145,11 @@ fn heading(asked: &CpuViewContext, rows: &[MethodRow]) -> Option<Line> {
         return Some(line);
     }
     let line = line.words("  [");
+    let sum = (asked.source, total(rows));
     let line = if asked.by.has_nested_rows() {
-        exclusive_sum(line, asked.source, exclusive(rows))
+        nested_sums(line, sum, asked.by.sort_by, exclusive(rows))
     } else {
-        sums(line, (asked.source, total(rows)), asked.by.sort_by)
+        sums(line, sum, asked.by.sort_by)
     };
     Some(line.words("]"))
 }
@@ -177,10 +178,11 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
     let exclusive_ns = exclusive(answer.processes.iter().flat_map(|group| &group.rows));
     let total = known(session, total)?;
     let heading = question.shows_sums().then(|| {
+        let sum = (source, total);
         if question.has_nested_rows() {
-            exclusive_sum(Line::default(), source, exclusive_ns)
+            nested_sums(Line::default(), sum, question.sort_by, exclusive_ns)
         } else {
-            sums(Line::default(), (source, total), question.sort_by)
+            sums(Line::default(), sum, question.sort_by)
         }
     });
     let groups = answer

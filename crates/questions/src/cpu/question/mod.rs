@@ -115,18 +115,25 @@ fn sums(line: Line, (source, total): (Option<CpuSource>, CpuTotal), sort: CpuSor
         .words(" ms")
 }
 
-/// Adds the sum of nested rows to a line: `exclusive CPU 5 ms`. Their other times count the same
-/// moments several times, so they have no sum.
-fn exclusive_sum(line: Line, source: Option<CpuSource>, exclusive_ns: Option<i64>) -> Line {
-    match exclusive_ns {
+/// Adds the sums of rows whose times contain those of others to a line:
+/// `exclusive CPU 5 ms; rows add up to CPU 9 ms, wait 2 ms, total 11 ms`. ETWAnalyzer prints the
+/// second part, which counts the time of a callee once for each of its callers.
+fn nested_sums(
+    line: Line,
+    (source, total): (Option<CpuSource>, CpuTotal),
+    sort: CpuSort,
+    exclusive_ns: Option<i64>,
+) -> Line {
+    let line = match exclusive_ns {
         Some(exclusive_ns) => line
             .words("exclusive ")
             .words(cpu_word(source))
             .words(" ")
             .value(Milliseconds, exclusive_ns)
-            .words(" ms"),
-        None => line.words("not summed up, since times of methods include their callees"),
-    }
+            .words(" ms; "),
+        None => line,
+    };
+    sums(line.words("rows add up to "), (source, total), sort)
 }
 
 /// Returns the sums that are known. Without events that make threads ready, no wait counts, and of
@@ -287,23 +294,17 @@ impl Question for CpuQuestion {
         } else {
             CpuSource::Samples
         };
-        if self.has_nested_rows() {
-            let exclusive = all.iter().filter_map(|numbers| numbers.get("exclusive_ns"));
-            let exclusive = exclusive.copied().reduce(i64::saturating_add);
-            return vec![exclusive_sum(
-                Line::heading("All extracts: "),
-                Some(source),
-                exclusive,
-            )];
-        }
         let total = all.iter().fold(CpuTotal::default(), |sum, numbers| {
             sum.plus(total_of(numbers))
         });
-        vec![sums(
-            Line::heading("All extracts: "),
-            (Some(source), total),
-            self.sort_by,
-        )]
+        let line = Line::heading("All extracts: ");
+        let sum = (Some(source), total);
+        if self.has_nested_rows() {
+            let exclusive = all.iter().filter_map(|numbers| numbers.get("exclusive_ns"));
+            let exclusive_ns = exclusive.copied().reduce(i64::saturating_add);
+            return vec![nested_sums(line, sum, self.sort_by, exclusive_ns)];
+        }
+        vec![sums(line, sum, self.sort_by)]
     }
 
     fn tagging(&self) -> Tagging<'_> {
