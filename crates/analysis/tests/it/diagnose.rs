@@ -1569,6 +1569,119 @@ fn a_window_that_computes_is_seen_without_names_of_functions() {
     }
 }
 
+/// Samples of a thread every millisecond of the first 2 s.
+fn sampled(thread_key: i32, stack_id: i32) -> Vec<CpuSample> {
+    let sample = |at| CpuSample {
+        ts_ns: at * MS,
+        process_key: Some(thread_key),
+        thread_key,
+        weight_ns: MS,
+        stack_id,
+        has_stack: true,
+        ..CpuSample::default()
+    };
+    (0..2000).map(sample).collect()
+}
+
+/// The thread looks for messages at 100 and 700 ms. The switches in between were lost, as well as the one
+/// before 700 ms.
+#[test]
+fn a_window_of_which_nothing_was_recorded_did_not_compute() {
+    let mut machine = Machine::new(&["a.exe", "b.exe"], 2000 * MS);
+    let fetches = machine.stack(&["user32.dll!GetMessageW", "a.exe!Loop"]);
+    let look = off(1, 0).readied(100 * MS, 2).ran(100 * MS, 110 * MS);
+    machine.add(look.in_stack(fetches));
+    machine.add(first(1, 700 * MS, 710 * MS).in_stack(fetches));
+    let look = off(1, 710 * MS).readied(800 * MS, 2);
+    machine.add(look.ran(800 * MS, 810 * MS).in_stack(fetches));
+    machine.lost_events = 1;
+    assert_eq!(hangs(&machine).0, []);
+}
+
+/// By its switches the thread runs from 100 to 700 ms.
+#[test]
+fn a_window_that_computes_has_samples_where_some_were_taken() {
+    let mut machine = Machine::new(&["a.exe", "b.exe"], 2000 * MS);
+    let fetches = machine.stack(&["user32.dll!GetMessageW", "a.exe!Loop"]);
+    for (from, to, ends) in [(0, 100, 700), (700, 800, 810)] {
+        let look = off(1, from * MS).readied(to * MS, 2);
+        machine.add(look.ran(to * MS, ends * MS).in_stack(fetches));
+    }
+    let works = machine.stack(&["a.exe!Fill", "a.exe!Loop"]);
+    let computed = [Some(600 * MS)];
+    assert_eq!(hangs(&machine).0, computed, "none were recorded");
+    machine.samples = sampled(2, works);
+    assert_eq!(hangs(&machine).0, [], "none of this thread");
+    machine.samples = sampled(1, works);
+    assert_eq!(hangs(&machine).0, computed);
+}
+
+/// A window waits for 700 ms, then it looks for messages.
+fn waiting_at_first(begins: Slice, works: &[&'static str]) -> Machine {
+    let mut machine = Machine::new(&["a.exe", "b.exe"], 5000 * MS);
+    let fetches = machine.stack(&["user32.dll!GetMessageW", "a.exe!Loop"]);
+    let works = machine.stack(works);
+    machine.add(begins.ran(700 * MS, 701 * MS).in_stack(works));
+    let look = off(1, 701 * MS).readied(800 * MS, 2);
+    machine.add(look.ran(800 * MS, 810 * MS).in_stack(fetches));
+    machine
+}
+
+#[test]
+fn a_window_may_hang_when_the_recording_begins() {
+    let message = [
+        "a.exe!Save",
+        "user32.dll!DispatchMessageWorker",
+        "a.exe!Loop",
+    ];
+    let start = ["a.exe!Save", "a.exe!Main"];
+    let mut before = first(1, 0, 0);
+    before.0.readied_ns = Some(699 * MS);
+    let within = || off(1, 2 * MS).readied(699 * MS, 2);
+    for (begins, works, cost) in [
+        (before.clone(), &message[..], Some(701 * MS)),
+        (before.clone(), &start[..], None),
+        (within(), &message[..], Some(699 * MS)),
+        (within(), &start[..], None),
+    ] {
+        let machine = waiting_at_first(begins, works);
+        assert_eq!(
+            hangs(&machine).0,
+            Vec::from_iter(cost.map(Some)),
+            "{works:?}"
+        );
+    }
+    let mut machine = waiting_at_first(before, &message);
+    machine.lost_events = 1;
+    assert_eq!(hangs(&machine).0, [], "it may have run in what was lost");
+    let mut machine = waiting_at_first(within(), &message);
+    machine.threads[1].start_ns = Some(MS);
+    assert_eq!(hangs(&machine).0, [], "it began after the recording");
+}
+
+/// One hang of 261 ms.
+#[test]
+fn in_a_short_recording_a_short_hang_is_much() {
+    for (end_ms, cost) in [(1500, Some(261 * MS)), (5000, None)] {
+        let mut machine = Machine::new(&["a.exe", "b.exe"], end_ms * MS);
+        let fetches = machine.stack(&["user32.dll!GetMessageW", "a.exe!Loop"]);
+        let works = machine.stack(&["a.exe!Ask", "a.exe!Loop"]);
+        for (from, to, ends, stack) in [
+            (0, 100, 110, fetches),
+            (110, 360, 361, works),
+            (361, 500, 501, fetches),
+        ] {
+            let wait = off(1, from * MS).readied(to * MS, 2);
+            machine.add(wait.ran(to * MS, ends * MS).in_stack(stack));
+        }
+        assert_eq!(
+            hangs(&machine).0,
+            Vec::from_iter(cost.map(Some)),
+            "{end_ms}"
+        );
+    }
+}
+
 /// 24 reads of 25 ms: small ones are slow, if the program does little else; large ones take that long.
 #[test]
 fn a_disk_is_slow_if_small_requests_take_long_on_average() {
