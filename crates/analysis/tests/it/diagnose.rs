@@ -567,6 +567,26 @@ fn a_query_without_an_answer_lasts_to_the_end() {
     }
 }
 
+/// One query of a server that does not answer is enough, from 300 ms on.
+#[test]
+fn one_name_that_is_looked_up_slowly_is_noticed() {
+    for (duration_ms, cost) in [(308, Some(308 * MS)), (290, None)] {
+        let mut machine = Machine::new(&["a.exe"], 10_000 * MS);
+        machine.lookups = vec![DnsQuery {
+            process_key: Some(1),
+            thread_key: Some(1),
+            name: "gate.example".into(),
+            query_type: 1,
+            start_ns: Some(6_000 * MS),
+            duration_ns: Some(duration_ms * MS),
+            is_timed_out: true,
+            timed_out_servers: Some("192.0.2.1;".to_owned()),
+            ..DnsQuery::default()
+        }];
+        assert_cost(&machine, "dns-timeout", cost, &format!("{duration_ms}"));
+    }
+}
+
 /// A service looks up a name for 1 s, and a program waits for the service: for all of this time, or for little
 /// of it.
 #[test]
