@@ -4,8 +4,8 @@ use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis, FindingRow, Rules, r
 use etwkit_question::Question;
 use etwkit_question::range::{Range, Unit};
 use etwkit_trace::table::{
-    CpuClass, CpuClassPriority, CpuCore, CpuParking, CpuSample, Disk, DiskIo, DnsQuery, FileIo, Gc,
-    HardFault, Jit, NetIo, Thread, ThreadPool,
+    CpuClass, CpuClassPriority, CpuCore, CpuMethod, CpuParking, CpuProcess, CpuSample, Disk,
+    DiskIo, DnsQuery, FileIo, Gc, HardFault, Jit, NetIo, Thread, ThreadPool,
 };
 
 use super::support::{Machine, Slice, first, found, off};
@@ -1699,6 +1699,37 @@ fn in_a_short_recording_a_short_hang_is_much() {
             Vec::from_iter(cost.map(Some)),
             "{end_ms}"
         );
+    }
+}
+
+/// A process of 1 s of samples, part of which are in a library.
+#[test]
+fn the_process_with_most_cpu_is_shown_with_the_module_that_runs_most_in_it() {
+    let cost: String = include_str!("../../costs/processor.sql")
+        .split_inclusive('\n')
+        // In a file of rules the title has a name; what was recorded is not known here.
+        .filter(|line| !line.starts_with("-- The ") && !line.starts_with("-- needs"))
+        .collect();
+    let rule = format!("-- rule: processor\n-- title: Much CPU\n{cost}");
+    for (own_ms, part) in [(850, ", 85 % of it in hook.dll"), (400, "")] {
+        let mut machine = Machine::new(&["a.exe"], 2000 * MS);
+        machine.sums.push(CpuProcess {
+            process_key: Some(1),
+            samples: 1000,
+            cpu_ns: 1000 * MS,
+            ..CpuProcess::default()
+        });
+        let code = |module: &str, own_ms: i64| CpuMethod {
+            process_key: Some(1),
+            module: Some(module.into()),
+            exclusive_ns: Some(own_ms * MS),
+            ..CpuMethod::default()
+        };
+        machine.code = vec![code("a.exe", 1000 - own_ms), code("hook.dll", own_ms)];
+        let found = diagnose(&machine, &rule, |_| ()).findings;
+        let sentences: Vec<_> = found.iter().map(|one| one.sentence.as_str()).collect();
+        let expected = format!("a.exe (4) used 1.00 s of CPU time{part}");
+        assert_eq!(sentences, [expected]);
     }
 }
 
