@@ -79,14 +79,17 @@ WITH RECURSIVE recording AS (
   WHERE is_look OR has_requests = 1 AND serves_com = 0
 ), lives AS ( -- after its last wait for messages a thread goes on until it is switched out for good
   SELECT thread_key, min(off_ns) AS off_ns, max(out_ns) AS out_ns FROM times GROUP BY thread_key
-), pauses AS (
-  SELECT p.thread_key, p.process_key, p.is_nameless, false AS is_first, p.in_ns AS from_ns,
-    coalesce(lead(p.off_ns) OVER (PARTITION BY p.thread_key ORDER BY p.in_ns), l.out_ns) AS to_ns
-  FROM pumps p JOIN lives l ON l.thread_key = p.thread_key
-  UNION ALL -- a thread may be at work on a message when the recording begins
-  SELECT p.thread_key, p.process_key, false, true, min(l.off_ns), min(p.off_ns)
-  FROM pumps p JOIN lives l ON l.thread_key = p.thread_key JOIN thread t ON t.thread_key = p.thread_key
-  WHERE t.start_ns IS NULL GROUP BY p.thread_key, p.process_key HAVING NOT bool_or(p.is_nameless)
+), pauses AS ( -- from one wait for messages to the next, and from the start of the recording to the first
+  SELECT p.thread_key, p.process_key, p.is_nameless, d.is_first, CASE WHEN d.is_first THEN l.off_ns ELSE p.in_ns END AS from_ns,
+    CASE WHEN d.is_first THEN p.off_ns ELSE coalesce(p.next_ns, l.out_ns) END AS to_ns
+  FROM (
+    SELECT *, lead(off_ns) OVER (PARTITION BY thread_key ORDER BY in_ns) AS next_ns,
+      row_number() OVER (PARTITION BY thread_key ORDER BY in_ns) AS place
+    FROM pumps) p
+  JOIN lives l ON l.thread_key = p.thread_key
+  LEFT JOIN thread t ON t.thread_key = p.thread_key
+  CROSS JOIN unnest([false, true]) AS d(is_first)
+  WHERE NOT d.is_first OR p.place = 1 AND t.start_ns IS NULL AND NOT p.is_nameless
 ), delayed AS ( -- delays that Windows reported, merged where they overlap: input that waited, messages that nobody looked for
   SELECT thread_key, process_key, false AS is_nameless, false AS is_first, greatest(min(start_ns), 0) AS from_ns, max(ts_ns) AS to_ns
   FROM (
