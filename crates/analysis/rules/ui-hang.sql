@@ -21,16 +21,35 @@
 -- spot: flame --weight wait --process {blocked_pid}
 -- param min_single_ms: float = 200 – a delay that people notice
 -- param min_total_ms: float = 400 – a single short one is soon forgotten
+-- param min_trace_percent: float = 10 – of the recording, where that is less: in a second even a short one is much
+-- param min_known_percent: float = 80 – of a hang in which the thread is known to run or to wait: time that was not recorded does not count
+-- param min_sampled_percent: float = 50 – of the time in which the thread ran: without samples it did not compute
 -- param min_share_percent: float = 80 – of the samples of a hang that have a function which is blamed for it
 -- param max_fetch_ms: float = 20 – after a long message the next ones are fetched in less time than this
 -- param max_helpers: int = 5 – threads that wait for each other between the window and the process that is named
 -- param max_callers: int = 4 – calls between functions that are blamed for several hangs: farther apart they are different work
-WITH RECURSIVE innermost AS ( -- without names, user32.dll itself fetches or waits for messages, and is in no work that it called
+WITH RECURSIVE recording AS (
+  SELECT greatest(coalesce(min(kernel_start_ns), 0), coalesce(min(range_start_ns), 0)) AS from_ns,
+    coalesce(min(range_end_ns), max(duration_ns)) AS to_ns,
+    sum(lost_events + lost_buffers + coalesce(missing_buffers, 0)) = 0 AS is_whole
+  FROM trace
+), times AS ( -- when a thread was switched out, made ready and switched in, and until when it ran
+  SELECT c.thread_key, c.process_key, c.stack_id, c.wait_ns, c.wait_reason, c.in_ns, c.out_ns,
+    CASE WHEN c.is_readied_by_dpc THEN NULL ELSE c.readying_thread_key END AS by_thread,
+    -- Where events were lost, a thread may have run between two of its events. Where none were, one that is seen for the first
+    -- time when it is switched in was off from the start.
+    coalesce(CASE WHEN c.wait_ns >= 0 THEN c.last_out_ns WHEN r.is_whole AND c.in_ns >= 0 THEN coalesce(c.last_out_ns, r.from_ns) END,
+      c.in_ns, c.out_ns - c.run_ns) AS off_ns,
+    coalesce(c.last_out_ns + c.wait_ns, c.readied_ns, c.in_ns) AS ready_ns,
+    coalesce(c.in_ns, c.out_ns - c.run_ns) AS on_ns,
+    coalesce(c.out_ns, c.in_ns + c.run_ns) AS end_ns
+  FROM context_switch c CROSS JOIN recording r
+), innermost AS ( -- without names, user32.dll itself fetches or waits for messages, and is in no work that it called
   SELECT s.stack_id, first_value(lower(m.name) ORDER BY f.depth) AS module
   FROM (
     SELECT stack_id FROM cpu_sample WHERE stack_contains(stack_id, 'user32.dll+*')
     UNION
-    SELECT stack_id FROM context_switch WHERE wait_ns > 0 AND stack_contains(stack_id, 'user32.dll+*')) s
+    SELECT stack_id FROM context_switch WHERE coalesce(wait_ns, 1) > 0 AND stack_contains(stack_id, 'user32.dll+*')) s
   JOIN stack_frame f ON f.stack_id = s.stack_id
   JOIN frame r ON r.frame_id = f.frame_id
   JOIN module m ON m.module_id = r.module_id
@@ -38,13 +57,13 @@ WITH RECURSIVE innermost AS ( -- without names, user32.dll itself fetches or wai
     'ntdll.dll', 'kernelbase.dll', 'kernel32.dll', 'win32u.dll', 'wow64.dll', 'wow64win.dll', 'wow64cpu.dll')
   GROUP BY s.stack_id
 ), pumps AS (
-  SELECT thread_key, process_key, in_ns, last_out_ns, is_nameless
+  SELECT thread_key, process_key, in_ns, off_ns, is_nameless
   FROM (
     SELECT *, NOT is_look AS is_nameless,
       max(CASE WHEN is_user_request THEN 1 ELSE 0 END) OVER (PARTITION BY thread_key) AS has_requests,
       max(CASE WHEN is_user_request AND NOT is_look AND is_in_com THEN 1 ELSE 0 END) OVER (PARTITION BY thread_key) AS serves_com
     FROM (
-      SELECT c.thread_key, c.process_key, c.in_ns, c.last_out_ns,
+      SELECT c.thread_key, c.process_key, c.in_ns, c.off_ns,
         stack_contains(c.stack_id, 'user32.dll!*GetMessage*;user32.dll!*PeekMessage*;user32.dll!*MsgWait*;user32.dll!*WaitMessage*;win32k*!*GetMessage*;win32k*!*PeekMessage*;win32k*!*RealSleepThread*')
         -- While COM waits it serves its own windows and no input: that is no look for messages, and proves no window.
         AND NOT stack_contains(c.stack_id, '*!CCliModalLoop*;*!CoWaitForMultiple*') AS is_look,
@@ -53,18 +72,27 @@ WITH RECURSIVE innermost AS ( -- without names, user32.dll itself fetches or wai
         -- So is a wait of user32.dll for messages and other objects, of a thread that also waits for the window manager.
         i.module = 'user32.dll' AND NOT stack_contains(c.stack_id, 'combase.dll*;ole32.dll*') AS is_own_wait,
         stack_contains(c.stack_id, 'combase.dll+*;ole32.dll+*') AS is_in_com
-      FROM context_switch c LEFT JOIN innermost i ON i.stack_id = c.stack_id
-      WHERE c.in_ns IS NOT NULL AND c.wait_ns > 0)
+      FROM times c LEFT JOIN innermost i ON i.stack_id = c.stack_id
+      -- A wait of which a part was lost is a look for messages all the same.
+      WHERE c.in_ns IS NOT NULL AND coalesce(c.wait_ns, 1) > 0)
     WHERE is_look OR is_user_request OR is_own_wait)
   WHERE is_look OR has_requests = 1 AND serves_com = 0
-), ends AS ( -- after its last wait for messages a thread goes on until it is switched out for good
-  SELECT thread_key, max(out_ns) AS out_ns FROM context_switch GROUP BY thread_key
-), pauses AS (
-  SELECT p.thread_key, p.process_key, p.is_nameless, p.in_ns AS from_ns,
-    coalesce(lead(p.last_out_ns) OVER (PARTITION BY p.thread_key ORDER BY p.in_ns), e.out_ns) AS to_ns
-  FROM pumps p JOIN ends e ON e.thread_key = p.thread_key
+), lives AS ( -- after its last wait for messages a thread goes on until it is switched out for good
+  SELECT thread_key, min(off_ns) AS off_ns, max(out_ns) AS out_ns FROM times GROUP BY thread_key
+), pauses AS ( -- from one wait for messages to the next, and from the start of the recording to the first
+  SELECT p.thread_key, p.process_key, p.is_nameless, d.is_first, CASE WHEN d.is_first THEN l.off_ns ELSE p.in_ns END AS from_ns,
+    CASE WHEN d.is_first THEN p.off_ns ELSE coalesce(p.next_ns, l.out_ns) END AS to_ns
+  FROM (
+    SELECT *, lead(off_ns) OVER (PARTITION BY thread_key ORDER BY in_ns) AS next_ns,
+      row_number() OVER (PARTITION BY thread_key ORDER BY in_ns) AS place
+    FROM pumps) p
+  JOIN lives l ON l.thread_key = p.thread_key
+  LEFT JOIN thread t ON t.thread_key = p.thread_key
+  CROSS JOIN unnest([false, true]) AS d(is_first)
+  WHERE NOT d.is_first OR p.place = 1 AND t.start_ns IS NULL AND NOT p.is_nameless
 ), delayed AS ( -- delays that Windows reported, merged where they overlap: input that waited, messages that nobody looked for
-  SELECT thread_key, process_key, false AS is_nameless, greatest(min(start_ns), 0) AS from_ns, max(ts_ns) AS to_ns FROM (
+  SELECT thread_key, process_key, false AS is_nameless, false AS is_first, greatest(min(start_ns), 0) AS from_ns, max(ts_ns) AS to_ns
+  FROM (
     SELECT *, sum(is_new) OVER (PARTITION BY thread_key ORDER BY start_ns, ts_ns) AS delay FROM (
       SELECT thread_key, process_key, start_ns, ts_ns, CASE WHEN start_ns <= max(ts_ns) OVER (
         PARTITION BY thread_key ORDER BY start_ns, ts_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) THEN 0 ELSE 1 END AS is_new
@@ -86,47 +114,55 @@ WITH RECURSIVE innermost AS ( -- without names, user32.dll itself fetches or wai
     AND (stack_contains(s.stack_id, 'user32.dll!*PeekMessage*;user32.dll!*GetMessage*') OR i.module = 'user32.dll')
     AND NOT stack_contains(s.stack_id, '*!CCliModalLoop*;*!CoWaitForMultiple*')
 ), pieces AS ( -- from one fetch to the next one
-  SELECT thread_key, process_key, from_ns AS gap_ns, to_ns AS gap_end_ns, is_reported, is_nameless, fetch_ns AS from_ns,
+  SELECT thread_key, process_key, from_ns AS gap_ns, to_ns AS gap_end_ns, is_reported, is_nameless, is_first, fetch_ns AS from_ns,
     coalesce(lead(fetch_ns) OVER (PARTITION BY thread_key, from_ns ORDER BY fetch_ns), to_ns) AS to_ns
   FROM (SELECT *, from_ns AS fetch_ns FROM uncut UNION ALL SELECT * FROM fetches)
 ), gaps AS (
-  SELECT process_key, thread_key, from_ns, to_ns, is_reported, is_nameless,
+  SELECT process_key, thread_key, from_ns, to_ns, to_ns - from_ns AS length_ns, is_reported, is_nameless, is_first,
     from_ns - gap_ns > $max_fetch_ms * 1000000 OR gap_end_ns - to_ns > $max_fetch_ms * 1000000 AS is_inner
   FROM pieces WHERE to_ns - from_ns >= $min_single_ms * 1000000
 ), samples AS (
-  SELECT g.thread_key, g.from_ns, s.stack_id, count(*) AS count
+  SELECT g.thread_key, g.from_ns, s.stack_id, count(*) AS count, sum(s.weight_ns) AS weight_ns
   FROM gaps g JOIN cpu_sample s ON s.thread_key = g.thread_key AND s.ts_ns > g.from_ns AND s.ts_ns < g.to_ns
   GROUP BY g.thread_key, g.from_ns, s.stack_id
 ), sampled AS (
-  SELECT thread_key, from_ns, sum(count) AS count,
+  SELECT thread_key, from_ns, sum(count) AS count, sum(weight_ns) AS weight_ns,
     sum(CASE WHEN stack_contains(stack_id, 'user32.dll!*DispatchMessage*;user32.dll+*') THEN count ELSE 0 END) AS messages
   FROM samples GROUP BY thread_key, from_ns
-), waits AS (
-  SELECT thread_key, from_ns, sum(wait_ns) AS wait_ns, first_value(stack_id ORDER BY wait_ns DESC) AS stack_id,
-    first_value(last_out_ns ORDER BY wait_ns DESC) AS at_ns, max(wait_ns) AS longest_ns, first_value(by_thread ORDER BY wait_ns DESC) AS by_thread
+), waits AS ( -- what is known of the thread: its waits, and how long it ran
+  SELECT thread_key, from_ns, sum(wait_ns) AS wait_ns, max(wait_ns) AS longest_ns, sum(run_ns) AS run_ns, sum(known_ns) AS known_ns,
+    first_value(CASE WHEN wait_ns > 0 THEN stack_id END ORDER BY wait_ns DESC) AS stack_id,
+    first_value(CASE WHEN wait_ns > 0 THEN off_ns END ORDER BY wait_ns DESC) AS at_ns,
+    first_value(CASE WHEN wait_ns > 0 THEN by_thread END ORDER BY wait_ns DESC) AS by_thread
   FROM (
-    SELECT g.thread_key, g.from_ns, w.stack_id, w.last_out_ns,
-      least(w.last_out_ns + w.wait_ns, g.to_ns) - greatest(w.last_out_ns, g.from_ns) AS wait_ns,
-      CASE WHEN w.is_readied_by_dpc THEN NULL ELSE w.readying_thread_key END AS by_thread
-    FROM gaps g
-    JOIN context_switch w ON w.thread_key = g.thread_key AND w.last_out_ns < g.to_ns AND w.last_out_ns + w.wait_ns > g.from_ns
-    WHERE w.wait_ns > 0 AND w.in_ns IS NOT NULL)
+    SELECT g.thread_key, g.from_ns, w.stack_id, w.off_ns, w.by_thread,
+      greatest(least(w.ready_ns, g.to_ns) - greatest(w.off_ns, g.from_ns), 0) AS wait_ns,
+      greatest(least(w.end_ns, g.to_ns) - greatest(w.on_ns, g.from_ns), 0) AS run_ns,
+      least(w.end_ns, g.to_ns) - greatest(w.off_ns, g.from_ns) AS known_ns
+    FROM gaps g JOIN times w ON w.thread_key = g.thread_key AND w.off_ns < g.to_ns AND w.end_ns > g.from_ns)
   GROUP BY thread_key, from_ns
-), hangs AS (
-  SELECT g.*, coalesce(w.wait_ns, 0) >= 0.5 * (g.to_ns - g.from_ns) AS is_blocked, w.stack_id, w.at_ns, w.longest_ns, w.by_thread,
-    o.process_key AS by_key,
-    g.is_reported AND a.thread_key IS NULL AS is_unknown
+), sampling AS (SELECT min(ts_ns) AS from_ns, max(ts_ns) AS to_ns FROM cpu_sample
+), judged AS (
+  SELECT g.*, coalesce(w.wait_ns, 0) >= 0.5 * g.length_ns AS is_blocked, w.stack_id, w.at_ns, w.longest_ns, w.by_thread,
+    o.process_key AS by_key, g.is_reported AND a.thread_key IS NULL AS is_unknown, a.messages, a.count,
+    w.known_ns >= $min_known_percent / 100 * g.length_ns AS is_known,
+    -- Where no samples were taken at that time, that there are none says nothing.
+    coalesce(a.weight_ns, 0) >= $min_sampled_percent / 100 * w.run_ns
+      OR g.from_ns < coalesce(s.from_ns, g.to_ns) OR g.to_ns > s.to_ns AS is_sampled
   FROM gaps g
   LEFT JOIN waits w ON w.thread_key = g.thread_key AND w.from_ns = g.from_ns
   LEFT JOIN thread t ON t.thread_key = w.by_thread
   LEFT JOIN process o ON o.process_key = t.process_key AND o.process_key <> g.process_key AND o.pid > 4
   LEFT JOIN sampled a ON a.thread_key = g.thread_key AND a.from_ns = g.from_ns
-  -- Between fetches a thread that asks again and again does no work for a message.
-  WHERE g.is_reported
-    OR NOT g.is_nameless AND (NOT g.is_inner OR a.messages IS NULL OR a.messages >= 0.5 * a.count)
-    -- Without names only what user32.dll called is known to be work for a message.
-    OR g.is_nameless AND CASE WHEN coalesce(w.wait_ns, 0) >= 0.5 * (g.to_ns - g.from_ns) THEN stack_contains(w.stack_id, 'user32.dll+*')
-      ELSE a.messages >= 0.8 * a.count END
+  CROSS JOIN sampling s
+), hangs AS (
+  SELECT * FROM judged
+  WHERE is_reported OR is_known AND (is_blocked OR is_sampled) AND CASE
+    -- Between fetches a thread that asks again and again does no work for a message.
+    WHEN NOT (is_nameless OR is_first) THEN NOT is_inner OR messages IS NULL OR messages >= 0.5 * count
+    -- Without names, and before its first look for messages, only what user32.dll called is known to be work for a message.
+    WHEN is_blocked THEN stack_contains(stack_id, 'user32.dll!*DispatchMessage*;user32.dll+*')
+    ELSE messages >= 0.8 * count END
 ), asked AS ( -- whom the window waited for in its longest wait, whom that thread waited for in the meantime, and so on
   SELECT thread_key, from_ns, process_key, longest_ns, by_thread, greatest(at_ns, from_ns) AS wait_from_ns,
     greatest(at_ns, from_ns) + longest_ns AS wait_to_ns, 1 AS step
@@ -218,7 +254,8 @@ SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, d.state, max
   CASE WHEN d.state LIKE 'waited%' AND (SELECT count(*) FROM context_switch) > 0 THEN max(v.pid) END AS blocked_pid
 FROM delays d JOIN culprits c ON c.culprit = d.culprit AND c.state = d.state
 LEFT JOIN process v ON v.process_key = d.process_key
-WHERE c.total_ns >= $min_total_ms * 1000000
+CROSS JOIN recording r
+WHERE c.total_ns >= least($min_total_ms * 1000000, $min_trace_percent / 100 * (r.to_ns - r.from_ns))
 GROUP BY d.culprit, d.process_key, d.state, c.total_ns, c.count, c.longest_ns,
   c.stack_id, c.thread_key, c.at_ns
 ORDER BY c.total_ns DESC, d.culprit, cost_ns DESC, d.process_key

@@ -553,13 +553,12 @@ fn manifest_of(source: TraceSource, imported: &Imported, detail: Detail) -> Mani
     manifest.topics = imported
         .recorded
         .iter()
-        // A topic without events was not recorded, as far as the trace shows. The hint says how to
-        // record it.
+        // The hint says how to record what was not recorded, as far as the trace shows.
         .map(|row| Topic {
             topic: row.topic.name.to_owned(),
-            recorded: row.events > 0,
+            recorded: row.is_recorded,
             events: Some(row.events),
-            hint: (row.events == 0).then(|| row.topic.recorded_by.to_owned()),
+            hint: (!row.is_recorded).then(|| row.topic.recorded_by.to_owned()),
         })
         .collect();
     manifest.diagnostics = imported.diagnostics.iter().map(Diagnostic::from).collect();

@@ -49,3 +49,16 @@ pub fn has_rows(session: &Session, table: &str) -> Result<bool> {
     let counts: Vec<Count> = ask(session, &format!("SELECT count(*) AS rows FROM {table}"))?;
     Ok(counts.iter().any(|count| count.rows > 0))
 }
+
+/// Returns `true` if a table is empty since nothing of it happened while it was recorded.
+///
+/// # Errors
+/// The query fails.
+pub fn is_known_empty(session: &Session, table: &str) -> Result<bool> {
+    let sql = format!(
+        "SELECT count(*) AS rows FROM topic
+WHERE is_recorded AND events = 0 AND concat(';', tables, ';') LIKE '%;{table};%'"
+    );
+    let counts: Vec<Count> = ask(session, &sql)?;
+    Ok(counts.iter().any(|count| count.rows > 0))
+}

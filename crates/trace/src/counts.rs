@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use etwkit_decode::kernel::group_mask::{GroupMask, opcode};
 use etwkit_etl::{HeaderKind, Identity, RawEvent, Session};
 use rustc_hash::FxHashMap;
 
@@ -17,6 +18,8 @@ pub struct Counts {
     /// nearly all events of a large trace are of these.
     direct: Vec<u64>,
     by_identity: FxHashMap<Identity, u64>,
+    /// Kernel events that were enabled in any file.
+    enabled: GroupMask,
     /// Raw times of the first and the last event of each file, headers excluded.
     by_file: Vec<Option<(i64, i64)>>,
     first_time: i64,
@@ -36,6 +39,7 @@ impl Default for Counts {
             // hashing the identity of every event.
             direct: vec![0; DIRECT_VERSIONS << 16],
             by_identity: FxHashMap::default(),
+            enabled: GroupMask::default(),
             by_file: Vec::new(),
             first_time: i64::MAX,
             last_time: i64::MIN,
@@ -78,7 +82,8 @@ impl Counts {
     #[inline]
     fn reach(&mut self, event: &RawEvent<'_>) {
         // Every file has a header event, however late its other events come.
-        if event.hook_id().is_some_and(|hook| hook < 0x100) {
+        if let Some(hook) = event.hook_id().filter(|hook| *hook < 0x100) {
+            self.described(hook, event);
             return;
         }
         let file = usize::from(event.file);
@@ -89,6 +94,15 @@ impl Counts {
             let time = event.timestamp;
             let (first, last) = times.unwrap_or((time, time));
             *times = Some((first.min(time), last.max(time)));
+        }
+    }
+
+    /// Takes an event about the recording: the kernel events that it enables.
+    #[cold]
+    fn described(&mut self, hook: u16, event: &RawEvent<'_>) {
+        let is_mask = [opcode::EXTENSION, opcode::END_EXTENSION].contains(&(hook as u8));
+        if let Some(mask) = GroupMask::parse(event.payload()).filter(|_| is_mask) {
+            self.enabled.add(mask);
         }
     }
 
@@ -109,6 +123,12 @@ impl Counts {
     #[must_use]
     pub const fn total(&self) -> u64 {
         self.total
+    }
+
+    /// Kernel events that were enabled at any time.
+    #[must_use]
+    pub const fn enabled(&self) -> GroupMask {
+        self.enabled
     }
 
     /// Smallest and largest raw time stamp.

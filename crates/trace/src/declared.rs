@@ -1,5 +1,6 @@
 //! The vocabulary of importer declarations: events, tables and topics, all of them plain data.
 
+use etwkit_decode::kernel::group_mask::GroupMask;
 use etwkit_decode::kernel::{self, Hook};
 use etwkit_etl::{Guid, Identity};
 
@@ -157,6 +158,29 @@ pub struct Topic {
     pub(crate) tables: &'static [&'static Table],
 }
 
+/// Keywords of the kernel logger whose events every machine writes: without any of them they were not
+/// recorded, whatever was enabled.
+const FREQUENT: [&str; 10] = [
+    "PROC_THREAD",
+    "LOADER",
+    "FILENAME",
+    "PROFILE",
+    "CSWITCH",
+    "DISPATCHER",
+    "DPC",
+    "INTERRUPT",
+    "SYSCALL",
+    "ALL_FAULTS",
+];
+
+impl Topic {
+    /// True if the kernel logger recorded the topic and need not have written any of it.
+    fn may_be_silent(&self, enabled: GroupMask) -> bool {
+        let is_silent = |keyword: &str| enabled.has(keyword) && !FREQUENT.contains(&keyword);
+        self.recorded_by.split('+').all(is_silent)
+    }
+}
+
 /// A topic and how many events of it there are.
 #[derive(Debug, Clone, Copy)]
 pub struct Recorded {
@@ -164,18 +188,22 @@ pub struct Recorded {
     pub topic: Topic,
     /// Its events.
     pub events: u64,
+    /// True if the trace has events of it, or if it was enabled and nothing happened.
+    pub is_recorded: bool,
 }
 
-/// Number of events of each topic.
+/// Number of events of each topic. `enabled` are the events that the kernel logger was to record.
 pub(crate) fn recorded(
     topics: &[&Topic],
     counts: impl Iterator<Item = (Identity, u64)>,
+    enabled: GroupMask,
 ) -> Vec<Recorded> {
     let mut rows: Vec<Recorded> = topics
         .iter()
         .map(|topic| Recorded {
             topic: **topic,
             events: 0,
+            is_recorded: topic.may_be_silent(enabled),
         })
         .collect();
     for (identity, n) in counts {
@@ -187,6 +215,7 @@ pub(crate) fn recorded(
                 .any(|events| events.includes(&identity))
             {
                 row.events += n;
+                row.is_recorded = true;
             }
         }
     }

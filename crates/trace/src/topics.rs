@@ -1,6 +1,7 @@
 //! The possible contents of an extract: its tables, and the topics that fill them. All of it
 //! follows from the declarations of importers.
 
+use etwkit_decode::kernel::group_mask::GroupMask;
 use etwkit_etl::Identity;
 
 use crate::declared::{self, Detail, Recorded, Topic};
@@ -71,9 +72,12 @@ pub fn all() -> Vec<&'static Topic> {
     all
 }
 
-/// Number of events of each topic.
-pub(crate) fn recorded(counts: impl Iterator<Item = (Identity, u64)>) -> Vec<Recorded> {
-    declared::recorded(&all(), counts)
+/// Number of events of each topic. `enabled` are the events that the kernel logger was to record.
+pub(crate) fn recorded(
+    counts: impl Iterator<Item = (Identity, u64)>,
+    enabled: GroupMask,
+) -> Vec<Recorded> {
+    declared::recorded(&all(), counts, enabled)
 }
 
 /// The topics that fill a table; none for a table that is filled in any case, or by events without

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use etwkit_question::ask;
+use etwkit_question::{ask, is_known_empty};
 use etwkit_question::sql::{filtered, range_condition};
 
 use super::DiffRequest;
@@ -89,9 +89,8 @@ pub(super) fn results(asked: &DiffRequest, both: &Sides) -> Result<Vec<ResultCha
     let [a, b] = &both.sides;
     let mut rows = Vec::new();
     for kind in &KINDS {
-        let is_recorded = |side: &Side| side.session.has_rows(kind.table) == Some(true);
         // Where one side recorded none of it, everything would be new.
-        if is_recorded(a) && is_recorded(b) {
+        if is_recorded(kind, a)? && is_recorded(kind, b)? {
             let of_a = counts(kind, asked, a)?;
             let of_b = counts(kind, asked, b)?;
             rows.extend(changes(kind.word, &of_a, &of_b, asked.noise_percent));
@@ -103,6 +102,11 @@ pub(super) fn results(asked: &DiffRequest, both: &Sides) -> Result<Vec<ResultCha
             .then_with(|| (&y.name, &y.result, &y.process).cmp(&(&x.name, &x.result, &x.process)))
     });
     Ok(rows)
+}
+
+fn is_recorded(kind: &Kind, side: &Side) -> Result<bool> {
+    let has_rows = side.session.has_rows(kind.table) == Some(true);
+    Ok(has_rows || is_known_empty(&side.session, kind.table)?)
 }
 
 /// Returns the SQL of one side.

@@ -18,6 +18,14 @@ const ALL_OF_IT: f64 = 1.05;
 /// Minimum share of the cost of a finding for which a process is named below it.
 const LEAST_BESIDE: f64 = 0.1;
 
+/// Minimum share of the shorter recording for which a process is named, where nothing measures the same
+/// work on both sides.
+const LEAST_OF_A_RECORDING: f64 = 0.02;
+
+/// Difference for which a process is named however long the recordings are. Programs that do the same,
+/// each time at other moments, differ by less.
+const LEAST_NS: f64 = 100e6;
+
 /// Minimum ratio of the times of a named module on both sides: code that is in every stack grows
 /// with everything, and explains nothing.
 const NEW_RATIO: f64 = 2.0;
@@ -62,21 +70,49 @@ pub(super) fn sentence(both: &Sides, rows: &Rows<'_>, is_same: bool) -> String {
         // The length of a recording explains nothing, so the cause goes first.
         (Some(cause), _) => format!("{} ({wall})", capital(&cause)),
         (None, Some(busiest)) => format!("{wall}; {busiest}"),
-        (None, None) => wall,
+        (None, None) if is_measured => wall,
+        (None, None) => format!("No process differs by more than noise ({wall})"),
     }
 }
 
-/// Returns the process that explains most, if one differs.
+/// Returns the process that explains most, if one differs by more than noise.
 pub(super) fn busiest(both: &Sides, rows: &Rows<'_>) -> Option<String> {
-    let top = best(&both.wall, rows)?;
+    let top = named(&both.wall, noise_ns(both), rows)?;
     Some(explained(top, rows))
 }
 
 /// Returns the process to name below a sentence that names a finding: none that is small against
 /// it.
 pub(super) fn below(both: &Sides, rows: &Rows<'_>) -> Option<String> {
-    let top = best(&both.wall, rows).filter(|top| !is_small(top, rows.finding))?;
-    Some(explained(top, rows))
+    let top = named(&both.wall, noise_ns(both), rows)?;
+    (!is_small(top, rows.finding)).then(|| explained(top, rows))
+}
+
+/// Returns the difference of a process that is noise in a sentence: a share of the shorter side, where
+/// recordings are compared that may have seen different work. Rows of measured work are real beyond the
+/// noise of tables.
+fn noise_ns(both: &Sides) -> f64 {
+    if both.wall != Wall::Recording {
+        return 0.0;
+    }
+    let [a, b] = &both.sides;
+    let shorter = a.wall_ns.min(b.wall_ns) as f64;
+    (shorter * LEAST_OF_A_RECORDING).min(LEAST_NS)
+}
+
+/// Returns the row of the process to name. If that one differs by less than noise, it is one that waits
+/// for something that is known.
+fn named<'r>(wall: &Wall, noise_ns: f64, rows: &Rows<'r>) -> Option<&'r Change> {
+    let is_real = |row: &&Change| row.difference_ns.unsigned_abs() as f64 >= noise_ns;
+    let waits_for_it = |row: &&Change| explanation(row, rows.awaited).is_some();
+    let explained = || {
+        rows.processes
+            .iter()
+            .rev()
+            .filter(is_real)
+            .find(waits_for_it)
+    };
+    best(wall, rows).filter(is_real).or_else(explained)
 }
 
 /// Returns the row of the process that explains most.
@@ -312,6 +348,7 @@ fn one(a: Option<i64>, b: Option<i64>) -> Option<(i64, i64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diff::DiffTable;
 
     const MS: i64 = 1_000_000;
 
@@ -357,6 +394,36 @@ mod tests {
         assert_eq!(named(&without_victim), ("svchost.exe".to_owned(), true));
         let without_finding = rows(None, &processes[..]);
         assert_eq!(named(&without_finding), ("svchost.exe".to_owned(), false));
+    }
+
+    #[test]
+    fn of_two_recordings_a_process_that_differs_by_little_is_not_named() {
+        let awaited: Vec<Awaited> =
+            Awaited::all(DiffTable::Dns, &[wait("a.example", "/all", 290)]).collect();
+        let busy = Change {
+            of_time: "cpu".to_owned(),
+            ..wait("dwm.exe", "/all", 50)
+        };
+        let processes = [
+            wait("idle.exe", "/all", 900),
+            wait("Report.exe", "/all", 300),
+            busy,
+        ];
+        let named = |wall: &Wall, processes: &[Change], awaited: &[Awaited]| {
+            let rows = Rows {
+                finding: None,
+                settings: &[],
+                processes,
+                modules: &[],
+                methods: &[],
+                awaited,
+            };
+            named(wall, 100e6, &rows).map(|row| row.name.clone())
+        };
+        assert_eq!(named(&Wall::Recording, &processes, &[]), None);
+        let expected = Some("Report.exe".to_owned());
+        assert_eq!(named(&Wall::Recording, &processes, &awaited), expected);
+        assert_eq!(named(&Wall::Recording, &processes[..2], &[]), expected);
     }
 
     #[test]

@@ -4,8 +4,8 @@ use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis, FindingRow, Rules, r
 use etwkit_question::Question;
 use etwkit_question::range::{Range, Unit};
 use etwkit_trace::table::{
-    CpuClass, CpuClassPriority, CpuCore, CpuParking, CpuSample, Disk, DiskIo, DnsQuery, FileIo, Gc,
-    HardFault, Jit, NetIo, Thread, ThreadPool,
+    CpuClass, CpuClassPriority, CpuCore, CpuMethod, CpuParking, CpuProcess, CpuSample, Disk,
+    DiskIo, DnsQuery, FileIo, Gc, HardFault, Jit, NetIo, Thread, ThreadPool,
 };
 
 use super::support::{Machine, Slice, first, found, off};
@@ -575,6 +575,26 @@ fn a_query_without_an_answer_lasts_to_the_end() {
             cost,
             &format!("{is_timed_out} {stop_ns:?}"),
         );
+    }
+}
+
+/// One query of a server that does not answer is enough, from 300 ms on.
+#[test]
+fn one_name_that_is_looked_up_slowly_is_noticed() {
+    for (duration_ms, cost) in [(308, Some(308 * MS)), (290, None)] {
+        let mut machine = Machine::new(&["a.exe"], 10_000 * MS);
+        machine.lookups = vec![DnsQuery {
+            process_key: Some(1),
+            thread_key: Some(1),
+            name: "gate.example".into(),
+            query_type: 1,
+            start_ns: Some(6_000 * MS),
+            duration_ns: Some(duration_ms * MS),
+            is_timed_out: true,
+            timed_out_servers: Some("192.0.2.1;".to_owned()),
+            ..DnsQuery::default()
+        }];
+        assert_cost(&machine, "dns-timeout", cost, &format!("{duration_ms}"));
     }
 }
 
@@ -1577,6 +1597,150 @@ fn a_window_that_computes_is_seen_without_names_of_functions() {
             .collect();
         let costs = hangs(&machine).0;
         assert_eq!(costs, Vec::from_iter(cost.map(Some)), "{works} {looks}");
+    }
+}
+
+/// Samples of a thread every millisecond of the first 2 s.
+fn sampled(thread_key: i32, stack_id: i32) -> Vec<CpuSample> {
+    let sample = |at| CpuSample {
+        ts_ns: at * MS,
+        process_key: Some(thread_key),
+        thread_key,
+        weight_ns: MS,
+        stack_id,
+        has_stack: true,
+        ..CpuSample::default()
+    };
+    (0..2000).map(sample).collect()
+}
+
+/// The thread looks for messages at 100 and 700 ms. The switches in between were lost, as well as the one
+/// before 700 ms.
+#[test]
+fn a_window_of_which_nothing_was_recorded_did_not_compute() {
+    let mut machine = Machine::new(&["a.exe", "b.exe"], 2000 * MS);
+    let fetches = machine.stack(&["user32.dll!GetMessageW", "a.exe!Loop"]);
+    let look = off(1, 0).readied(100 * MS, 2).ran(100 * MS, 110 * MS);
+    machine.add(look.in_stack(fetches));
+    machine.add(first(1, 700 * MS, 710 * MS).in_stack(fetches));
+    let look = off(1, 710 * MS).readied(800 * MS, 2);
+    machine.add(look.ran(800 * MS, 810 * MS).in_stack(fetches));
+    machine.lost_events = 1;
+    assert_eq!(hangs(&machine).0, []);
+}
+
+/// By its switches the thread runs from 100 to 700 ms.
+#[test]
+fn a_window_that_computes_has_samples_where_some_were_taken() {
+    let mut machine = Machine::new(&["a.exe", "b.exe"], 2000 * MS);
+    let fetches = machine.stack(&["user32.dll!GetMessageW", "a.exe!Loop"]);
+    for (from, to, ends) in [(0, 100, 700), (700, 800, 810)] {
+        let look = off(1, from * MS).readied(to * MS, 2);
+        machine.add(look.ran(to * MS, ends * MS).in_stack(fetches));
+    }
+    let works = machine.stack(&["a.exe!Fill", "a.exe!Loop"]);
+    let computed = [Some(600 * MS)];
+    assert_eq!(hangs(&machine).0, computed, "none were recorded");
+    machine.samples = sampled(2, works);
+    assert_eq!(hangs(&machine).0, [], "none of this thread");
+    machine.samples = sampled(1, works);
+    assert_eq!(hangs(&machine).0, computed);
+}
+
+/// A window waits for 700 ms, then it looks for messages.
+fn waiting_at_first(begins: Slice, works: &[&'static str]) -> Machine {
+    let mut machine = Machine::new(&["a.exe", "b.exe"], 5000 * MS);
+    let fetches = machine.stack(&["user32.dll!GetMessageW", "a.exe!Loop"]);
+    let works = machine.stack(works);
+    machine.add(begins.ran(700 * MS, 701 * MS).in_stack(works));
+    let look = off(1, 701 * MS).readied(800 * MS, 2);
+    machine.add(look.ran(800 * MS, 810 * MS).in_stack(fetches));
+    machine
+}
+
+#[test]
+fn a_window_may_hang_when_the_recording_begins() {
+    let message = [
+        "a.exe!Save",
+        "user32.dll!DispatchMessageWorker",
+        "a.exe!Loop",
+    ];
+    let start = ["a.exe!Save", "a.exe!Main"];
+    let mut before = first(1, 0, 0);
+    before.0.readied_ns = Some(699 * MS);
+    let within = || off(1, 2 * MS).readied(699 * MS, 2);
+    for (begins, works, cost) in [
+        (before.clone(), &message[..], Some(701 * MS)),
+        (before.clone(), &start[..], None),
+        (within(), &message[..], Some(699 * MS)),
+        (within(), &start[..], None),
+    ] {
+        let machine = waiting_at_first(begins, works);
+        assert_eq!(
+            hangs(&machine).0,
+            Vec::from_iter(cost.map(Some)),
+            "{works:?}"
+        );
+    }
+    let mut machine = waiting_at_first(before, &message);
+    machine.lost_events = 1;
+    assert_eq!(hangs(&machine).0, [], "it may have run in what was lost");
+    let mut machine = waiting_at_first(within(), &message);
+    machine.threads[1].start_ns = Some(MS);
+    assert_eq!(hangs(&machine).0, [], "it began after the recording");
+}
+
+/// One hang of 261 ms.
+#[test]
+fn in_a_short_recording_a_short_hang_is_much() {
+    for (end_ms, cost) in [(1500, Some(261 * MS)), (5000, None)] {
+        let mut machine = Machine::new(&["a.exe", "b.exe"], end_ms * MS);
+        let fetches = machine.stack(&["user32.dll!GetMessageW", "a.exe!Loop"]);
+        let works = machine.stack(&["a.exe!Ask", "a.exe!Loop"]);
+        for (from, to, ends, stack) in [
+            (0, 100, 110, fetches),
+            (110, 360, 361, works),
+            (361, 500, 501, fetches),
+        ] {
+            let wait = off(1, from * MS).readied(to * MS, 2);
+            machine.add(wait.ran(to * MS, ends * MS).in_stack(stack));
+        }
+        assert_eq!(
+            hangs(&machine).0,
+            Vec::from_iter(cost.map(Some)),
+            "{end_ms}"
+        );
+    }
+}
+
+/// A process of 1 s of samples, part of which are in a library.
+#[test]
+fn the_process_with_most_cpu_is_shown_with_the_module_that_runs_most_in_it() {
+    let cost: String = include_str!("../../costs/processor.sql")
+        .split_inclusive('\n')
+        // In a file of rules the title has a name; what was recorded is not known here.
+        .filter(|line| !line.starts_with("-- The ") && !line.starts_with("-- needs"))
+        .collect();
+    let rule = format!("-- rule: processor\n-- title: Much CPU\n{cost}");
+    for (own_ms, part) in [(850, ", 85 % of it in hook.dll"), (400, "")] {
+        let mut machine = Machine::new(&["a.exe"], 2000 * MS);
+        machine.sums.push(CpuProcess {
+            process_key: Some(1),
+            samples: 1000,
+            cpu_ns: 1000 * MS,
+            ..CpuProcess::default()
+        });
+        let code = |module: &str, own_ms: i64| CpuMethod {
+            process_key: Some(1),
+            module: Some(module.into()),
+            exclusive_ns: Some(own_ms * MS),
+            ..CpuMethod::default()
+        };
+        machine.code = vec![code("a.exe", 1000 - own_ms), code("hook.dll", own_ms)];
+        let found = diagnose(&machine, &rule, |_| ()).findings;
+        let sentences: Vec<_> = found.iter().map(|one| one.sentence.as_str()).collect();
+        let expected = format!("a.exe (4) used 1.00 s of CPU time{part}");
+        assert_eq!(sentences, [expected]);
     }
 }
 

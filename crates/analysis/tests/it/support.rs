@@ -4,9 +4,9 @@ use etwkit_analysis::diagnose::{DiagnoseRequest, FindingRow};
 use etwkit_sql::Session;
 use etwkit_trace::table::{Columns, Row};
 use etwkit_trace::table::{
-    ContextSwitch, CpuClass, CpuClassPriority, CpuCore, CpuFrequency, CpuParking, CpuProcess,
-    CpuSample, Disk, DiskIo, DnsQuery, DpcIsr, FileIo, Frame, Gc, HardFault, Jit, Method, Module,
-    NetIo, Process, Stack, Thread, ThreadPool, Trace, UiDelay, UserLock,
+    ContextSwitch, CpuClass, CpuClassPriority, CpuCore, CpuFrequency, CpuMethod, CpuParking,
+    CpuProcess, CpuSample, Disk, DiskIo, DnsQuery, DpcIsr, FileIo, Frame, Gc, HardFault, Jit,
+    Method, Module, NetIo, Process, Stack, Thread, ThreadPool, Trace, UiDelay, UserLock,
 };
 
 /// Rows of all tables.
@@ -20,6 +20,7 @@ pub(crate) struct Machine {
     pub(crate) disks: Vec<Disk>,
     pub(crate) transfers: Vec<DiskIo>,
     pub(crate) sums: Vec<CpuProcess>,
+    pub(crate) code: Vec<CpuMethod>,
     pub(crate) faults: Vec<HardFault>,
     pub(crate) locks: Vec<UserLock>,
     pub(crate) delays: Vec<UiDelay>,
@@ -202,6 +203,7 @@ impl Machine {
             rows(&self.disks),
             rows(&self.transfers),
             rows(&self.sums),
+            rows(&self.code),
             rows(&self.faults),
             rows(&self.locks),
             rows(&self.delays),

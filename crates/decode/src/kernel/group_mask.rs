@@ -46,6 +46,14 @@ impl GroupMask {
         self.0 == [0; 8]
     }
 
+    /// True if a keyword of `xperf -on` is enabled, by its flag or its group.
+    #[must_use]
+    pub fn has(self, keyword: &str) -> bool {
+        KEYWORDS.iter().any(|(name, word, bits)| {
+            *name == keyword && self.0.get(*word).is_some_and(|of| of & bits == *bits)
+        })
+    }
+
     /// Keywords as `xperf -on` takes them, with `+` between; bits that have none as `word:0x…`.
     #[must_use]
     pub fn keywords(self) -> String {
@@ -161,6 +169,8 @@ mod tests {
             mask.keywords(),
             "PROC_THREAD+LOADER+CSWITCH+REGISTRY+REG_HIVE+6:0x5"
         );
+        assert!(mask.has("REGISTRY") && mask.has("CSWITCH"));
+        assert!(!mask.has("HARD_FAULTS") && !mask.has("no keyword"));
         // Processes alone have no keyword.
         assert_eq!(GroupMask([1, 0, 0, 0, 0, 0, 0, 0]).keywords(), "0:0x1");
         let bytes: Vec<u8> = mask.0.iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -206,7 +206,7 @@ fn what_was_recorded(
     printer: &mut Printer<'_>,
 ) -> Result<(), WriteError> {
     let (yes, no): (Vec<&RecordedTopic>, Vec<&RecordedTopic>) =
-        topics.iter().partition(|r| r.events > 0);
+        topics.iter().partition(|r| r.is_recorded);
     printer.heading("Recorded")?;
     if yes.is_empty() {
         printer.line("  none of the topics below; what there is comes from the providers")?;

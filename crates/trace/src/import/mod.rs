@@ -146,7 +146,7 @@ pub fn import(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Imported, ImportError> {
     let (mut collected, counts) = collect::collect(session, progress)?;
-    let recorded = recorded(counts.identities());
+    let recorded = recorded(counts.identities(), counts.enabled());
     second_pass::run(
         session,
         &mut collected,

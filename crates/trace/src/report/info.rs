@@ -147,6 +147,9 @@ pub struct FileHealth {
 pub struct RecordedTopic {
     /// Name of the topic.
     pub topic: &'static str,
+    /// True if the trace has any of it, or if it was enabled and nothing happened.
+    #[serde(skip)]
+    pub is_recorded: bool,
     /// Number of its events in the trace.
     pub events: u64,
     /// The way to record it: keywords of the kernel logger in the spelling of xperf and WPR, or a
@@ -224,6 +227,7 @@ impl Info {
     fn of(session: &Session, facts: &Facts, files: &[String]) -> Self {
         let topic = |recorded: &summary::Recorded| RecordedTopic {
             topic: recorded.topic.name,
+            is_recorded: recorded.is_recorded,
             events: recorded.events,
             recorded_by: recorded.topic.recorded_by,
             answers: recorded.topic.answers,

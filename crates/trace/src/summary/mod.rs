@@ -95,7 +95,7 @@ impl Facts {
             times_of_files: files.map(|file| counts.times_of_file(file)).collect(),
             parts: reach::parts(session, counts),
             pass,
-            recorded: topics::recorded(counts.identities()),
+            recorded: topics::recorded(counts.identities(), counts.enabled()),
             providers: recorded::providers(counts.identities(), decoder),
             times: counts.times(),
             config,

@@ -38,7 +38,7 @@ tables! {
     TopicInfo / TopicInfoColumns = "topic", order [] {
         /// Name of the topic, as in `etwkit info`.
         topic: String;
-        /// True if the trace has any of it.
+        /// True if the trace has any of it, or if it was enabled and nothing happened.
         is_recorded: bool;
         /// Events in the trace; null if unknown.
         events: Option<i64>;

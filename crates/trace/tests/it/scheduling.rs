@@ -642,6 +642,25 @@ fn behind_the_end_of_a_cut_file_nothing_is_known() {
     }
 }
 
+/// The kernel logger was to record context switches and hard faults, and there are none.
+#[test]
+fn what_was_enabled_and_rarely_happens_was_recorded() {
+    let mut trace = Recording::new();
+    let enabled = bytes(&[(0x10 | 0x2000, 4), (0, 8), (0, 8), (0, 8), (0, 4)]);
+    trace.kernel(1, 0, None, (0, 5, 2), &enabled);
+    let (_, imported) = rows(vec![trace.finish()]);
+    let is_recorded = |name: &str| {
+        let mut topics = imported.recorded.iter();
+        topics
+            .find(|row| row.topic.name == name)
+            .unwrap()
+            .is_recorded
+    };
+    assert!(is_recorded("hard faults"));
+    // A machine switches all the time.
+    assert!(!is_recorded("context switches") && !is_recorded("page faults"));
+}
+
 #[test]
 fn losses_of_other_sessions_are_no_gaps() {
     let mut programs = Recording::new();
