@@ -253,7 +253,7 @@ fn in_a_range_priority_cores_and_ends_are_those_of_the_range() {
     let row = rows.iter().find(|row| row.process_key == Some(1)).unwrap();
     // Two samples with priority 9, one with 10.
     assert!((row.priority.unwrap() - 28.0 / 3.0).abs() < 1e-9);
-    assert_eq!((row.core_count, row.cores.as_str()), (2, "0,1"));
+    assert_eq!((row.core_count, row.cores.as_str()), (2, "0-1"));
     assert_eq!((row.first_ns, row.last_ns), (45 * MS, 60 * MS));
     let row = rows.iter().find(|row| row.process_key == Some(2)).unwrap();
     assert_eq!(
