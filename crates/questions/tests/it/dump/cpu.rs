@@ -263,6 +263,24 @@ fn in_a_range_priority_cores_and_ends_are_those_of_the_range() {
 }
 
 #[test]
+fn ends_of_the_trace_are_neither_a_first_nor_a_last_time() {
+    let request = CpuRequest {
+        time: Range {
+            min: 0,
+            max: 1000 * MS,
+        },
+        ..CpuRequest::default()
+    };
+    let rows = ask(&events(), &request);
+    let ends = |process_key| {
+        let row = rows.iter().find(|row| row.process_key == Some(process_key));
+        row.map(|row| (row.first_ns / MS, row.last_ns / MS))
+    };
+    // Thread 2 runs from 80 to the end, thread 3 from the start to 20.
+    assert_eq!((ends(1), ends(2)), (Some((45, 80)), Some((15, 20))));
+}
+
+#[test]
 fn sums_cannot_answer_a_range() {
     let request = CpuRequest {
         time: Range { min: 0, max: 5 },
