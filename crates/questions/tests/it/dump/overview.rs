@@ -118,6 +118,16 @@ fn the_part_of_the_trace_is_in_seconds() {
 }
 
 #[test]
+fn idle_is_one_of_the_processes() {
+    let processes = [process(0, 0, "Idle"), process(1, 8, "app.exe")];
+    let session = Session::from_batches(vec![rows(&[trace()]), rows(&processes)]).unwrap();
+    let overview = Overview::ask(&session, &OverviewRequest::default()).unwrap();
+    let counts = overview.contents.unwrap().counts;
+    let counts: Vec<_> = counts.iter().map(|row| (&*row.what, row.count)).collect();
+    assert_eq!(counts, [("processes", 2)]);
+}
+
+#[test]
 fn one_provider_is_singular() {
     let of = |guid: &str| GenericEvent {
         provider_guid: guid.into(),
