@@ -1,4 +1,6 @@
-//! Numbers for people: their digits in groups, and their nouns.
+//! Numbers for people: their digits in groups, their nouns, and their ranges.
+
+use std::collections::BTreeSet;
 
 /// Writes a number in groups of three digits with commas between them: `1,234,567`.
 #[must_use]
@@ -40,6 +42,26 @@ pub fn grouped_by(number: u64, separator: char, (last, others): (u8, u8)) -> Str
     text
 }
 
+/// Writes ascending numbers, those that follow each other as a range: `0-3,6`.
+#[must_use]
+pub fn ranges(numbers: &BTreeSet<i32>) -> String {
+    let mut ranges: Vec<(i32, i32)> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(*number) => *last = *number,
+            _ => ranges.push((*number, *number)),
+        }
+    }
+    let text = |(first, last): &(i32, i32)| {
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first}-{last}")
+        }
+    };
+    ranges.iter().map(text).collect::<Vec<_>>().join(",")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,5 +97,11 @@ mod tests {
         ] {
             assert_eq!(grouped_by(12_345_678, ',', sizes), text);
         }
+    }
+
+    #[test]
+    fn numbers_that_follow_each_other_are_a_range() {
+        assert_eq!(ranges(&BTreeSet::from([0, 1, 2, 3, 6, 8, 9])), "0-3,6,8-9");
+        assert_eq!(ranges(&BTreeSet::new()), "");
     }
 }

@@ -35,14 +35,35 @@ pub(crate) const REGIONS: &str = r#"<InstrumentationManifest><Instrumentation><R
   </RegionRoot>
 </Regions></Instrumentation></InstrumentationManifest>"#;
 
+/// Writes a trace that holds nothing but its header.
+fn write_empty(path: &str) {
+    let options = SessionOptions::default();
+    let end = options.t0;
+    let writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &options).unwrap();
+    std::fs::write(path, writer.finish(end).unwrap().into_inner()).unwrap();
+}
+
+#[test]
+fn rows_on_the_standard_output_have_no_sentence_before_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("empty.etl");
+    let trace = path.to_str().unwrap();
+    write_empty(trace);
+    let answer = run(&["dump", "disk", "--csv", "-", trace]);
+    assert_eq!(answer.exit, Exit::Nothing, "{}", answer.err);
+    assert!(answer.out.starts_with("trace,"), "{}", answer.out);
+    assert!(
+        answer.err.contains("recorded no disk I/O"),
+        "{}",
+        answer.err
+    );
+}
+
 #[test]
 fn dumps_of_what_was_not_recorded_say_how_to_record_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let options = SessionOptions::default();
-    let end = options.t0;
-    let writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), &options).unwrap();
-    std::fs::write(path("empty.etl"), writer.finish(end).unwrap().into_inner()).unwrap();
+    write_empty(&path("empty.etl"));
     std::fs::write(path("regions.xml"), REGIONS).unwrap();
     for detail in ["full", "summary"] {
         let (trace, extract) = (path("empty.etl"), path(&format!("{detail}.etwx")));

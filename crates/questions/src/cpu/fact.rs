@@ -17,9 +17,10 @@ pub(crate) fn rows(time: Range, processes: &ProcessQuery) -> String {
     // before it starts, and each sum takes only intervals that end after their start.
     let (a, b) = ends(time);
     // A scheduling slice whose switch-in or switch-out is not in the trace is placed by the other
-    // end and its length. States 1, 3 and 7 (ready, standby, deferred ready) mean that the thread
-    // was preempted. Filtered before sums are made: facts of all processes of a long trace are by
-    // far the most rows.
+    // end and its length. The end that is missing is not a first or last time, as it is not in the
+    // sums of the whole trace. States 1, 3 and 7 (ready, standby, deferred ready) mean that the
+    // thread was preempted. Filtered before sums are made: facts of all processes of a long trace
+    // are by far the most rows.
     let only = only(processes);
     format!(
         "{TABLE} AS (
@@ -33,14 +34,16 @@ pub(crate) fn rows(time: Range, processes: &ProcessQuery) -> String {
   SELECT process_key, thread_key,
     CASE WHEN run_end >= run_start THEN cpu END,
     stack_id,
-    CASE WHEN run_end >= run_start THEN run_start END,
-    CASE WHEN run_end >= run_start THEN run_end END,
+    CASE WHEN run_end >= run_start THEN run_first END,
+    CASE WHEN run_end >= run_start THEN run_last END,
     CAST(NULL AS BIGINT), priority, run_start, run_end, wait_start, wait_end, ready_start, ready_end,
     is_switch, is_preempted, is_ready_known
   FROM (
     SELECT process_key, thread_key, cpu, stack_id, priority,
       CASE WHEN run_ns IS NOT NULL THEN greatest(coalesce(in_ns, out_ns - run_ns), {a}) END AS run_start,
       CASE WHEN run_ns IS NOT NULL THEN least(coalesce(out_ns, in_ns + run_ns), {b}) END AS run_end,
+      least(greatest(coalesce(in_ns, out_ns), {a}), {b}) AS run_first,
+      least(greatest(coalesce(out_ns, in_ns), {a}), {b}) AS run_last,
       CASE WHEN wait_ns IS NOT NULL THEN greatest(last_out_ns, {a}) END AS wait_start,
       CASE WHEN wait_ns IS NOT NULL THEN least(last_out_ns + wait_ns, {b}) END AS wait_end,
       CASE WHEN ready_ns IS NOT NULL THEN greatest(coalesce(readied_ns, last_out_ns), {a}) END AS ready_start,

@@ -321,6 +321,11 @@ ORDER BY sort_value, cpu_ns, process_key",
         check(session, self.time)?;
         let mut rows: Vec<CpuRow> = ask(session, &self.sql())?;
         self.top.cut(&mut rows);
+        if !self.time.is_unlimited() {
+            for row in &mut rows {
+                row.cores = range::cores(&row.cores);
+            }
+        }
         Ok(CpuAnswer::new(rows))
     }
 }

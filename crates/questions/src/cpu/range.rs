@@ -1,7 +1,10 @@
 //! CPU, waiting and ready time of processes in a range of the trace: computed from single events,
 //! clipped to the range.
 
+use std::collections::BTreeSet;
+
 use super::fact;
+use etwkit_base::digits::ranges;
 use etwkit_question::range::Range;
 use etwkit_question::sql::ProcessQuery;
 
@@ -44,4 +47,13 @@ pub(super) fn with(time: Range, processes: &ProcessQuery) -> String {
 )
 "
     )
+}
+
+/// Returns the processors of a row as the stored sums have them: `0-3,6` instead of `0,1,2,3,6`.
+pub(super) fn cores(listed: &str) -> String {
+    let numbers: BTreeSet<i32> = listed
+        .split(',')
+        .filter_map(|number| number.parse().ok())
+        .collect();
+    ranges(&numbers)
 }

@@ -23,7 +23,7 @@ SELECT path, process_key, kind, count(*) AS count,
   coalesce(sum(size_bytes), 0) AS size_bytes,
   coalesce(max(offset_bytes + result_bytes), 0) AS max_position_bytes,
   count(*) FILTER (WHERE status < 0) AS failures,
-  '' AS failure_statuses
+  array_to_string(array_agg(DISTINCT hex(CAST(status AS BIGINT) + {UNSIGNED})) FILTER (WHERE status < 0), ',') AS failure_statuses
 FROM file_io
 WHERE coalesce(start_ns, end_ns) <= {b} AND coalesce(end_ns, start_ns) >= {a}
 GROUP BY path, process_key, kind
@@ -31,6 +31,14 @@ GROUP BY path, process_key, kind
 "
     )
 }
+
+/// What makes a negative status the unsigned number whose digits name it.
+const UNSIGNED: i64 = 1 << 32;
+
+/// Statuses of several rows, each of which is a list: joined and divided again, so that each status
+/// is there once.
+const FAILURE_STATUSES: &str = "coalesce(array_to_string(array_sort(array_distinct(string_to_array(\
+     array_to_string(array_agg(DISTINCT failure_statuses) FILTER (WHERE failure_statuses <> ''), ','), ','))), ','), '')";
 
 /// Sums of one kind of operation: column name, value to add, condition.
 const SUMS: &[(&str, &str, &str)] = &[
@@ -98,7 +106,7 @@ SELECT process_key, pid, process, command_line, session_id, process_start_ns, pr
 {sums},
   coalesce(max(max_position_bytes) FILTER (WHERE kind = 'read'), 0) AS read_max_position_bytes,
   coalesce(max(max_position_bytes) FILTER (WHERE kind = 'write'), 0) AS write_max_position_bytes,
-  coalesce(array_to_string(array_sort(array_agg(DISTINCT failure_statuses) FILTER (WHERE failure_statuses <> '')), ','), '') AS failure_statuses,
+  {FAILURE_STATUSES} AS failure_statuses,
   count(DISTINCT file) AS files, count(DISTINCT owner) AS processes
 FROM (
 SELECT {process}, {modules}, {path} AS path, f.path AS file, f.process_key AS owner, f.kind, f.count, f.duration_ns,

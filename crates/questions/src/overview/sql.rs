@@ -4,7 +4,7 @@ pub(super) const TOPICS: &str = "SELECT topic, events FROM topic WHERE is_record
 
 pub(super) const COUNTS: &str = "SELECT what, count, coalesce(more, 0) AS more, of FROM (
 SELECT 1 AS at, 'processes' AS what, count(*) AS count, count(start_ns) AS more, 'started in the trace' AS of
-  FROM process WHERE pid <> 0
+  FROM process
 UNION ALL SELECT 2, 'threads', count(*), count(start_ns), 'started in the trace' FROM thread
 UNION ALL SELECT 3, 'modules', count(*), count(DISTINCT path), 'different files' FROM module
 UNION ALL SELECT 4, 'network transfers', count(*), sum(size_bytes), 'bytes' FROM net_io

@@ -7,6 +7,7 @@ use super::{
     OverviewTable, ProcessShare, ProviderEvents, Recording, TopicEvents,
 };
 use etwkit_question::Format::{Fixed, Megabytes, Milliseconds, Seconds, Whole, Word};
+use etwkit_question::range::Range;
 use etwkit_question::{Answer, Column, Line, Ranked, Shows, View};
 use etwkit_sql::time_format::NOT_RECORDED;
 
@@ -132,9 +133,9 @@ fn machine(asked: &OverviewRequest, recording: Recording) -> Answer {
         },
     ];
     if !asked.time.is_unlimited() {
-        let part = asked.time.with_unit(etwkit_question::range::Unit::Seconds);
         let value = Line::new(format!(
-            "{part}: CPU and files are of this part, all else is of the whole trace"
+            "{}: CPU and files are of this part, all else is of the whole trace",
+            part(asked.time)
         ));
         all.push(Property {
             name: "range",
@@ -144,6 +145,16 @@ fn machine(asked: &OverviewRequest, recording: Recording) -> Answer {
     Answer::rows(asked, &MACHINE, all)
         .with_records(vec![recording])
         .showing(Shows::Untitled)
+}
+
+/// Returns a part of the trace in words: `1.5 s to 2 s`.
+fn part(time: Range) -> String {
+    let seconds = |ns: i64| format!("{} s", ns as f64 / 1e9);
+    match (time.min, time.max) {
+        (i64::MIN, max) => format!("up to {}", seconds(max)),
+        (min, i64::MAX) => format!("{} to the end", seconds(min)),
+        (min, max) => format!("{} to {}", seconds(min), seconds(max)),
+    }
 }
 
 fn hardware(r: &Recording) -> Line {

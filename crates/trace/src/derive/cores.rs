@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use etwkit_base::digits::ranges;
+
 use super::TableSource;
 use super::class_methods;
 use super::columns::{Get, boolean, int32, int64, text, whole_int64};
 use super::cpu::idle_process;
 use super::idle::{Idle, Spans};
-use super::process::ranges;
 use super::speeds::{Cores, Speeds};
 use super::states::States;
 use crate::out::write_all;

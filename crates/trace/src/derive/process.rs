@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use etwkit_base::digits::ranges;
 use rustc_hash::FxHashSet;
 
 use super::plus;
@@ -118,35 +119,5 @@ pub(super) fn row(
         core_count: cores.len() as i32,
         first_ns,
         last_ns,
-    }
-}
-
-/// `0-3,6`.
-pub(super) fn ranges(numbers: &BTreeSet<i32>) -> String {
-    let mut ranges: Vec<(i32, i32)> = Vec::new();
-    for number in numbers {
-        match ranges.last_mut() {
-            Some((_, last)) if last.checked_add(1) == Some(*number) => *last = *number,
-            _ => ranges.push((*number, *number)),
-        }
-    }
-    let text = |(first, last): &(i32, i32)| {
-        if first == last {
-            first.to_string()
-        } else {
-            format!("{first}-{last}")
-        }
-    };
-    ranges.iter().map(text).collect::<Vec<_>>().join(",")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn processors_are_shown_as_ranges() {
-        assert_eq!(ranges(&BTreeSet::from([0, 1, 2, 3, 6, 8, 9])), "0-3,6,8-9");
-        assert_eq!(ranges(&BTreeSet::new()), "");
     }
 }

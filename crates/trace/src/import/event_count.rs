@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use etwkit_decode::clr;
+use etwkit_decode::kernel::merge::IMAGE_ID;
 use etwkit_decode::kernel::stack::{Owner, opcode};
 use etwkit_decode::kernel::{Hook, group};
 use etwkit_decode::schema::Source;
@@ -249,6 +250,15 @@ struct Taken {
     user: usize,
 }
 
+/// True if a stack that names the time of the event may be its own. Stacks have no stacks, and the
+/// merge step gives the identity of an image the time of the event that loaded it.
+fn can_have_stack(hook: Option<Hook>, event: &RawEvent<'_>) -> bool {
+    match hook {
+        Some(hook) => hook.group != group::STACK,
+        None => event.provider() != IMAGE_ID,
+    }
+}
+
 /// Counts events.
 pub(super) struct EventCounter {
     clock: Clock,
@@ -331,9 +341,8 @@ impl EventCounter {
         // later as an event of its own.
         if event.kind.is_manifest() {
             self.own_stack(kind, event);
-        // Stacks have no stacks. With no patience the trace has none at all, and nothing has to be
-        // remembered.
-        } else if self.patience > 0 && hook.is_none_or(|hook| hook.group != group::STACK) {
+        // With no patience the trace has no stacks at all, and nothing has to be remembered.
+        } else if self.patience > 0 && can_have_stack(hook, event) {
             let gone = time.saturating_sub(self.patience);
             // Both bounds are needed: the time bounds an ordinary trace, the number a burst of
             // events with one time.

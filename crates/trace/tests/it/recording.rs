@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use arrow_array::cast::AsArray;
 use etwkit_decode::afd::WINSOCK_AFD;
 use etwkit_decode::clr;
+use etwkit_decode::kernel::merge::{IMAGE_ID, image_id};
 use etwkit_decode::kernel::power_setting::KERNEL_POWER;
 use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::writer::{ClassicEvent, ManifestEvent};
@@ -204,6 +205,25 @@ fn a_stack_counts_once_whatever_it_consists_of() {
         );
     }
     assert_eq!(counted(&trace.rows(Range::ALL)), [[0, 15, 0, 46, 2, 2]]);
+}
+
+/// The merge step adds identities of images with the time of the load, whose stack is not theirs.
+#[test]
+fn identities_of_images_take_no_stacks() {
+    let mut trace = Recording::new();
+    let identity = ClassicEvent {
+        timestamp: trace.start + 10,
+        class: IMAGE_ID,
+        opcode: image_id::FILE_VERSION,
+        ..ClassicEvent::default()
+    };
+    trace.writer.write(0, identity).unwrap();
+    trace.kernel(10, 0, (3, 10, 3), &[0; 64]);
+    trace.stack_of(11, 0, 10);
+    assert_eq!(
+        counted(&trace.rows(Range::ALL)),
+        [[0, -1, 0, 64, 1, 0], [0, 3, 0, 10, 1, 1]]
+    );
 }
 
 #[test]

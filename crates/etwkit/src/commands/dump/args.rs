@@ -153,9 +153,11 @@ impl Common {
         }))
     }
 
-    /// True if the standard output belongs to a stream that is no text.
+    /// True if the standard output belongs to rows of a file, so that no sentence may be between
+    /// them.
     pub(super) fn streams(&self) -> bool {
-        self.format.is_some() && self.out.is_none()
+        let has_csv = self.csv.as_deref().is_some_and(is_stdout);
+        has_csv || self.format.is_some() && self.out.is_none()
     }
 
     /// Returns the format of times: by default seconds, which options also accept, and for
@@ -208,6 +210,11 @@ impl Common {
     pub(super) const fn is_etwanalyzer(&self) -> bool {
         self.guest.is_some()
     }
+}
+
+/// True if the name of a file means the standard output.
+pub(super) fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
 }
 
 /// Format of processes.

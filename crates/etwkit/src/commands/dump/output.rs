@@ -16,7 +16,7 @@ use etwkit_terminal::Exit;
 use etwkit_terminal::style::Role;
 use serde_json::{Map, Value, json};
 
-use super::args::Common;
+use super::args::{Common, is_stdout};
 use super::asking::{Naming, ask_in_order};
 pub(super) use super::typed::{Record, TRACE};
 use crate::context::Context;
@@ -349,11 +349,6 @@ fn csv_file<'r>(
         .with_context(|| out_file::cannot(path))?;
     out_file::keep(file, path)?;
     Ok(written)
-}
-
-/// True if the name of a file means the standard output.
-fn is_stdout(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }
 
 /// Writes rows below their titles, and returns the writer with their number.

@@ -253,13 +253,31 @@ fn in_a_range_priority_cores_and_ends_are_those_of_the_range() {
     let row = rows.iter().find(|row| row.process_key == Some(1)).unwrap();
     // Two samples with priority 9, one with 10.
     assert!((row.priority.unwrap() - 28.0 / 3.0).abs() < 1e-9);
-    assert_eq!((row.core_count, row.cores.as_str()), (2, "0,1"));
+    assert_eq!((row.core_count, row.cores.as_str()), (2, "0-1"));
     assert_eq!((row.first_ns, row.last_ns), (45 * MS, 60 * MS));
     let row = rows.iter().find(|row| row.process_key == Some(2)).unwrap();
     assert_eq!(
         (row.run_ns, row.wait_ns, row.switches),
         (Some(20 * MS), Some(0), Some(0))
     );
+}
+
+#[test]
+fn ends_of_the_trace_are_neither_a_first_nor_a_last_time() {
+    let request = CpuRequest {
+        time: Range {
+            min: 0,
+            max: 1000 * MS,
+        },
+        ..CpuRequest::default()
+    };
+    let rows = ask(&events(), &request);
+    let ends = |process_key| {
+        let row = rows.iter().find(|row| row.process_key == Some(process_key));
+        row.map(|row| (row.first_ns / MS, row.last_ns / MS))
+    };
+    // Thread 2 runs from 80 to the end, thread 3 from the start to 20.
+    assert_eq!((ends(1), ends(2)), (Some((45, 80)), Some((15, 20))));
 }
 
 #[test]

@@ -40,7 +40,11 @@ fn session() -> Session {
             failure_statuses: "0xc0000034".into(),
             ..of(a, 1, "create", 3, 4)
         },
-        of(a, 1, "close", 1, 1),
+        FileFile {
+            failures: 2,
+            failure_statuses: "0x80000006,0xc0000034".into(),
+            ..of(a, 1, "close", 1, 1)
+        },
         of(a, 1, "cleanup", 1, 2),
         of(a, 1, "set_info", 1, 0),
         of(a, 1, "delete", 1, 0),
@@ -119,8 +123,9 @@ fn every_kind_of_operation_has_its_columns() {
         (3, 4 * MS, 1, 1, 3 * MS)
     );
     assert_eq!((row.set_infos, row.deletes, row.renames), (1, 1, 2));
-    assert_eq!((row.others, row.other_ns, row.failures), (5, 7 * MS, 1));
-    assert_eq!(row.failure_statuses, "0xc0000034");
+    assert_eq!((row.others, row.other_ns, row.failures), (5, 7 * MS, 3));
+    // Both kinds of operations failed with the second one.
+    assert_eq!(row.failure_statuses, "0x80000006,0xc0000034");
     assert_eq!(
         (row.total_count, row.total_bytes, row.total_ns),
         (17, 1300, 37 * MS)
@@ -251,7 +256,7 @@ fn a_range_clips_durations() {
         size_bytes: Some(10),
         result_bytes: Some(5),
         offset_bytes: Some(100),
-        status: Some(-1),
+        status: Some(-1_073_741_772),
         process_key: Some(1),
         ..FileIo::default()
     };
@@ -283,6 +288,7 @@ fn a_range_clips_durations() {
         (4, 40, 4 * MS, 4)
     );
     assert_eq!(row.read_max_position_bytes, 105);
+    assert_eq!(row.failure_statuses, "0xc0000034");
 }
 
 #[test]

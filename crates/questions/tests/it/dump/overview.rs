@@ -1,5 +1,6 @@
 //! A trace on one screen.
 
+use etwkit_question::range::Range;
 use etwkit_question::{Part, Question};
 use etwkit_questions::overview::{Overview, OverviewRequest};
 use etwkit_sql::Session;
@@ -63,8 +64,12 @@ fn modules_are_distinguished_by_their_paths() {
 
 /// All words and numbers below the tables of an overview, and in their cells.
 fn words(tables: Vec<(&'static Table, Vec<RecordBatch>)>) -> String {
+    words_of(&OverviewRequest::default(), tables)
+}
+
+fn words_of(request: &OverviewRequest, tables: Vec<(&'static Table, Vec<RecordBatch>)>) -> String {
     let session = Session::from_batches(tables).unwrap();
-    let answer = OverviewRequest::default().answer(&session).unwrap();
+    let answer = request.answer(&session).unwrap();
     let part = |part: &Part| {
         let columns = part.table.columns().len();
         let cells = (0..part.table.len())
@@ -94,6 +99,32 @@ fn more_cpu_than_all_processors_have_is_explained() {
         .contains("samples probably came faster")
     };
     assert_eq!((is_explained(42), is_explained(80)), (false, true));
+}
+
+#[test]
+fn the_part_of_the_trace_is_in_seconds() {
+    for (min, max, expected) in [
+        (2 * S, 4 * S, "2 s to 4 s: CPU"),
+        (S / 2, i64::MAX, "0.5 s to the end: CPU"),
+        (i64::MIN, 4 * S, "up to 4 s: CPU"),
+    ] {
+        let request = OverviewRequest {
+            time: Range { min, max },
+            ..OverviewRequest::default()
+        };
+        let found = words_of(&request, vec![rows(&[trace()])]);
+        assert!(found.contains(expected), "{found}");
+    }
+}
+
+#[test]
+fn idle_is_one_of_the_processes() {
+    let processes = [process(0, 0, "Idle"), process(1, 8, "app.exe")];
+    let session = Session::from_batches(vec![rows(&[trace()]), rows(&processes)]).unwrap();
+    let overview = Overview::ask(&session, &OverviewRequest::default()).unwrap();
+    let counts = overview.contents.unwrap().counts;
+    let counts: Vec<_> = counts.iter().map(|row| (&*row.what, row.count)).collect();
+    assert_eq!(counts, [("processes", 2)]);
 }
 
 #[test]
