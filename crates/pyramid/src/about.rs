@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 
 /// Version of the pages. It rises when their layout or meaning changes, so that older pages are
 /// rebuilt.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 /// Its file, in the folder of the pages.
 const FILE: &str = "about.json";
 /// Maximum size of the file in bytes; a larger file is not read.

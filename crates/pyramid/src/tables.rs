@@ -140,10 +140,11 @@ pub(crate) fn of(extract: &Extract) -> Vec<Rows> {
 /// The facts about a trace that are needed to read its rows.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
-    /// First event of the kernel logger.
-    pub(crate) kernel_start: i64,
-    /// Its last event, at which open waits end.
-    pub(crate) kernel_end: i64,
+    /// Start of the part in which the states of threads are known: the first event of the kernel
+    /// logger, or the start of the extracted part.
+    pub(crate) known_start: i64,
+    /// End of this part, at which open waits end.
+    pub(crate) known_end: i64,
     /// Length of the recording.
     pub(crate) duration: i64,
     pub(crate) processors: i32,
@@ -163,6 +164,8 @@ impl Facts {
             "duration_ns",
             "kernel_start_ns",
             "kernel_end_ns",
+            "range_start_ns",
+            "range_end_ns",
             "processors",
         ];
         for batch in batches(extract, "trace", &columns)? {
@@ -173,8 +176,12 @@ impl Facts {
                     .map_err(Error::column("trace"))
             };
             facts.duration = first("duration_ns")?.map_or(0, bounded);
-            facts.kernel_start = first("kernel_start_ns")?.map_or(0, bounded);
-            facts.kernel_end = first("kernel_end_ns")?.map_or(facts.duration, bounded);
+            let kernel_start = first("kernel_start_ns")?.map_or(0, bounded);
+            let kernel_end = first("kernel_end_ns")?.map_or(facts.duration, bounded);
+            let part_start = first("range_start_ns")?.map_or(kernel_start, bounded);
+            let part_end = first("range_end_ns")?.map_or(kernel_end, bounded);
+            facts.known_start = kernel_start.max(part_start);
+            facts.known_end = kernel_end.min(part_end);
         }
         // The idle process has the ID 0, which no other process gets. Its run time is idle time of
         // a processor.
@@ -260,10 +267,10 @@ fn switches(batch: &RecordBatch, first: u64, facts: &Facts, to: &mut Parts) -> R
         let begin = last_out.get(row);
         let wakes = readied.get(row);
         // A thread that still waits when the recording ends has no row with an end. Its wait is
-        // counted up to the last event of the kernel logger: it is unknown if it continues after
-        // that.
+        // counted up to the last event of the kernel logger, or to the end of the extracted part:
+        // it is unknown if it continues after that.
         let waited = match open.get(row) {
-            Some(true) => begin.map(|begin| facts.kernel_end.saturating_sub(begin)),
+            Some(true) => begin.map(|begin| facts.known_end.saturating_sub(begin)),
             _ => wait.get(row),
         };
         to.stretch(
@@ -285,7 +292,7 @@ fn switches(batch: &RecordBatch, first: u64, facts: &Facts, to: &mut Parts) -> R
             .zip(length)
             .map(|(exit, length)| exit.saturating_sub(length)));
         // A thread that ran from the beginning to the end has neither.
-        let ran_from = ran_from.or(length.map(|_| facts.kernel_start));
+        let ran_from = ran_from.or(length.map(|_| facts.known_start));
         to.stretch(state(RUNNING), ran_from, length);
         let core = cpu.get(row).map(|cpu| (cpu, sub));
         if let Some((cpu, process)) = core {

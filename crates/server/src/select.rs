@@ -52,7 +52,7 @@ pub(crate) fn select(
             "a selection has at most {MOST} chips, and a chip as many values"
         )));
     }
-    let times = times::of(table);
+    let times = times::of(table).of_trace(session)?;
     // Two layers: a part may be chosen, and rows of the table may have a position in time.
     let within = selection.range.map(|range| times.within(range));
     let mut selected = Selected {

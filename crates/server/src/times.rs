@@ -1,8 +1,12 @@
 //! Positions of table rows in time, and the part of them inside a range. The rules are in
 //! `docs/numbers/range.md`.
 
+use etwkit_question::covered::{Covered, Recorder};
+use etwkit_question::range::Range as Asked;
+use etwkit_sql::Session;
 use etwkit_trace::table::Table;
 
+use crate::problem::Result;
 use crate::wire::Range;
 
 /// Position of a table's rows in time.
@@ -13,7 +17,10 @@ pub(crate) enum Times {
     /// From one moment to another; a missing start or end is before or after the trace.
     Span(&'static str, &'static str),
     /// A wait, being ready, and running.
-    Switch,
+    Switch {
+        /// The part of the trace in which the states of threads are known.
+        known: Range,
+    },
     /// The rows describe the trace as a whole.
     Nowhere,
 }
@@ -49,7 +56,11 @@ const OPERATIONS: [&str; 4] = ["complete_ns", "end_ns", "exit_ns", "release_ns"]
 pub(crate) fn of(table: &Table) -> Times {
     let has = |name: &str| table.column(name).map(|column| column.name);
     if table.name == "context_switch" {
-        return Times::Switch;
+        let known = Range {
+            from_ns: 0,
+            to_ns: i64::MAX,
+        };
+        return Times::Switch { known };
     }
     // Rows with a number of samples are sums over the whole trace, which cannot be split.
     if has("samples").is_some() {
@@ -66,6 +77,17 @@ pub(crate) fn of(table: &Table) -> Times {
 }
 
 impl Times {
+    /// Returns the same times, with the part of the trace in which the states of threads are known.
+    pub(crate) fn of_trace(self, session: &Session) -> Result<Self> {
+        if !matches!(self, Self::Switch { .. }) {
+            return Ok(self);
+        }
+        let all = Covered::new(Recorder::Kernel, Asked::default());
+        let (from_ns, to_ns) = all.ends_ns(session)?;
+        let known = Range { from_ns, to_ns };
+        Ok(Self::Switch { known })
+    }
+
     /// Returns the condition that a row of the table `t` overlaps a part of the trace; `None` if
     /// rows describe the whole trace.
     pub(crate) fn within(
@@ -83,13 +105,18 @@ impl Times {
             Self::Span(begin, end) => Some(format!(
                 "coalesce(t.{begin} < {b}, true) AND coalesce(t.{end} > {a} OR t.{begin} >= {a}, true)"
             )),
-            Self::Switch => {
-                let (begin, end) = (
-                    // Each of the times may be missing, at the ends of the trace and next to gaps.
-                    // The row starts at the earliest known time and ends at the latest.
-                    "coalesce(t.last_out_ns, t.readied_ns, t.in_ns, t.out_ns - t.run_ns, 0)",
-                    "coalesce(t.out_ns, t.in_ns + t.run_ns, t.in_ns, t.run_ns, t.readied_ns + t.ready_ns, \
-                     t.last_out_ns + t.wait_ns, t.last_out_ns)",
+            Self::Switch {
+                known: Range { from_ns, to_ns },
+            } => {
+                // Each of the times may be missing, at the ends of the trace and next to gaps. The
+                // row starts at the earliest known time and ends at the latest.
+                let begin = format!(
+                    "coalesce(t.last_out_ns, t.readied_ns, t.in_ns, t.out_ns - t.run_ns, {from_ns})"
+                );
+                let end = format!(
+                    "coalesce(t.out_ns, t.in_ns + t.run_ns, t.in_ns, {from_ns} + t.run_ns, \
+                     CASE WHEN t.is_open_wait THEN {to_ns} END, t.readied_ns + t.ready_ns, \
+                     t.last_out_ns + t.wait_ns, t.last_out_ns)"
                 );
                 Some(format!("{begin} < {b} AND {end} >= {a}"))
             }
@@ -119,17 +146,20 @@ impl Times {
     /// length of time.
     pub(crate) fn stretch(self, column: &str) -> Option<(String, String)> {
         let (begin, end) = match (self, column) {
-            (Self::Switch, "wait_ns") => (
+            (Self::Switch { .. }, "wait_ns") => (
                 "t.last_out_ns".to_owned(),
                 "t.last_out_ns + t.wait_ns".to_owned(),
             ),
-            (Self::Switch, "ready_ns") => {
+            (Self::Switch { .. }, "ready_ns") => {
                 let begin = "coalesce(t.in_ns - t.ready_ns, t.readied_ns, t.last_out_ns)";
                 (begin.to_owned(), format!("{begin} + t.ready_ns"))
             }
-            (Self::Switch, "run_ns") => {
-                let begin = "coalesce(t.in_ns, t.out_ns - t.run_ns, 0)";
-                (begin.to_owned(), format!("{begin} + t.run_ns"))
+            (Self::Switch { known }, "run_ns") => {
+                // A thread that ran all the time has neither start nor end.
+                let start = known.from_ns;
+                let begin = format!("coalesce(t.in_ns, t.out_ns - t.run_ns, {start})");
+                let end = format!("{begin} + t.run_ns");
+                (begin, end)
             }
             (Self::Span("init_ns", _), "service_ns") => (
                 "t.complete_ns - t.service_ns".to_owned(),
@@ -159,7 +189,7 @@ impl Times {
                     begin
                 }
             )),
-            Self::Switch => Some("t.in_ns".to_owned()),
+            Self::Switch { .. } => Some("t.in_ns".to_owned()),
             Self::Nowhere => None,
         }
     }
@@ -167,26 +197,98 @@ impl Times {
     /// Returns the condition for rows that count, if not all do: a scheduling slice counts in the
     /// range in which it starts.
     pub(crate) fn counted(self, range: Option<Range>) -> Option<String> {
+        if !matches!(self, Self::Switch { .. }) {
+            return None;
+        }
         // A slice that reaches into several ranges counts only in the one in which it starts, so
         // that the numbers of the parts add up to the number of the whole.
-        let Range {
+        let Some(Range {
             from_ns: a,
             to_ns: b,
-        } = range?;
-        (self == Self::Switch).then(|| format!("coalesce(t.in_ns >= {a} AND t.in_ns < {b}, false)"))
+        }) = range
+        else {
+            return Some("t.in_ns IS NOT NULL".to_owned());
+        };
+        Some(format!("coalesce(t.in_ns >= {a} AND t.in_ns < {b}, false)"))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use etwkit_sql::arrow::array::RecordBatch;
+    use etwkit_trace::table::{Columns, ContextSwitch, Row, Trace};
+
     use super::*;
+    use crate::cells::{one_row, whole_at};
     use crate::tables::table;
+
+    fn rows<R: Row>(rows: &[R]) -> (&'static Table, Vec<RecordBatch>) {
+        let mut columns = R::Columns::default();
+        rows.iter().for_each(|row| columns.push(row));
+        (R::TABLE, vec![columns.take().unwrap()])
+    }
+
+    #[test]
+    fn states_without_a_start_or_end_fill_the_extracted_part() {
+        let trace = Trace {
+            duration_ns: 100,
+            range_start_ns: Some(20),
+            range_end_ns: Some(60),
+            ..Trace::default()
+        };
+        let always_runs = ContextSwitch {
+            thread_key: 1,
+            run_ns: Some(40),
+            ..ContextSwitch::default()
+        };
+        let waits_at_the_end = ContextSwitch {
+            thread_key: 2,
+            last_out_ns: Some(30),
+            is_open_wait: true,
+            ..ContextSwitch::default()
+        };
+        let switches = [always_runs, waits_at_the_end];
+        let session = Session::from_batches(vec![rows(&[trace]), rows(&switches)]).unwrap();
+        let times = of(table("context_switch").unwrap());
+        let times = times.of_trace(&session).unwrap();
+        let found = |from_ns, to_ns| {
+            let range = Range { from_ns, to_ns };
+            let sql = format!(
+                "SELECT count(*) AS all_rows, coalesce(sum({}), 0) AS ran FROM context_switch t WHERE {}",
+                times.clipped("run_ns", Some(range)),
+                times.within(range).unwrap()
+            );
+            let row = one_row(&session, &sql).unwrap();
+            (whole_at(&row, 0).unwrap(), whole_at(&row, 1).unwrap())
+        };
+        assert_eq!(found(0, 100), (2, 40));
+        assert_eq!(found(50, 70), (2, 10));
+        assert_eq!(found(70, 90), (0, 0));
+    }
+
+    #[test]
+    fn only_switch_ins_count_as_switches() {
+        let counted = |name: &str, range| of(table(name).unwrap()).counted(range);
+        let range = Range {
+            from_ns: 5,
+            to_ns: 9,
+        };
+        assert_eq!(
+            counted("context_switch", None).as_deref(),
+            Some("t.in_ns IS NOT NULL")
+        );
+        assert_eq!(
+            counted("context_switch", Some(range)).as_deref(),
+            Some("coalesce(t.in_ns >= 5 AND t.in_ns < 9, false)")
+        );
+        assert_eq!(counted("cpu_sample", None), None);
+    }
 
     #[test]
     fn tables_lie_in_time_as_their_columns_say() {
         let of = |name: &str| of(table(name).unwrap());
         assert_eq!(of("cpu_sample"), Times::At("ts_ns"));
-        assert_eq!(of("context_switch"), Times::Switch);
+        assert!(matches!(of("context_switch"), Times::Switch { .. }));
         assert_eq!(of("disk_io"), Times::Span("init_ns", "complete_ns"));
         assert_eq!(of("file_io"), Times::Span("start_ns", "end_ns"));
         assert_eq!(of("process"), Times::Span("start_ns", "stop_ns"));

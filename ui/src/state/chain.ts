@@ -36,11 +36,14 @@ export interface Chain {
 /** What is shown of waits on the lanes at the moment. */
 export const chainShown = signal<Chain | null>(null);
 
+/** End of the part in which the states of threads are known. */
+const KNOWN_END = "least(coalesce(kernel_end_ns, duration_ns), coalesce(range_end_ns, duration_ns))";
+
 /** The row of context_switch that has a moment: a wait, the time until a processor was free, and the run. */
 function switchAt({ key, at_ns }: Pick<Focus, "key" | "at_ns">): string {
   return (
     `SELECT c.*, t.tid, p.name, p.pid, p2.end_ns FROM ${SWITCHES}\n` +
-    "CROSS JOIN (SELECT coalesce(kernel_end_ns, duration_ns) AS end_ns FROM trace) p2\n" +
+    `CROSS JOIN (SELECT ${KNOWN_END} AS end_ns FROM trace) p2\n` +
     `WHERE c.thread_key = ${Math.trunc(key)} AND c.last_out_ns <= ${Math.trunc(at_ns)}\n` +
     "ORDER BY c.last_out_ns DESC LIMIT 1"
   );

@@ -39,14 +39,14 @@ fn pages_are_made_once_and_anew_for_another_extract() {
     let made = busy(3_000);
     let (pyramid, was_made) = opened(&made.extract(), None);
     assert!(was_made);
-    assert_eq!(pyramid.folder(), made.path().join("derived/pages-2"));
+    assert_eq!(pyramid.folder(), made.path().join("derived/pages-3"));
     assert!(!opened(&made.extract(), None).1, "they are there");
     // The pages of another extract, as if this one had been replaced below them.
     let other = busy(4_000);
     let wanted = opened(&other.extract(), None).0.lanes(&whole()).unwrap();
-    let pages = other.path().join("derived/pages-2");
+    let pages = other.path().join("derived/pages-3");
     fs::remove_dir_all(&pages).unwrap();
-    fs::rename(made.path().join("derived/pages-2"), &pages).unwrap();
+    fs::rename(made.path().join("derived/pages-3"), &pages).unwrap();
     let (pyramid, was_made) = opened(&other.extract(), None);
     assert!(was_made);
     assert_eq!(pyramid.lanes(&whole()).unwrap(), wanted);
@@ -61,7 +61,7 @@ fn pages_are_made_once_and_anew_for_another_extract() {
         fs::remove_file(pages.join(name)).unwrap();
         assert!(opened(&other.extract(), None).1, "{name}");
     }
-    assert_eq!(names(&other.path().join("derived")), ["pages-2"]);
+    assert_eq!(names(&other.path().join("derived")), ["pages-3"]);
 }
 
 fn names(folder: &std::path::Path) -> Vec<String> {
@@ -126,7 +126,7 @@ fn a_folder_that_is_a_link_is_not_written_to() {
     fs::create_dir(&cache).unwrap();
     let (pyramid, _) = opened(&made.extract(), Some(&cache));
     assert!(pyramid.folder().starts_with(&cache));
-    assert!(!elsewhere.join("pages-2").exists());
+    assert!(!elsewhere.join("pages-3").exists());
 }
 
 /// Readers see the same extract with pages and without; writers of derived tables replace the whole

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use etwkit_extract::manifest::Detail;
 use etwkit_pyramid::{LaneKind, LanesRequest, Pyramid, Range, Selection};
+use etwkit_trace::table::{ContextSwitch, Trace};
 
-use crate::machine::{Made, Random, busy, simulated};
+use crate::machine::{Made, Random, busy, of_trace, simulated};
 use crate::naive::{Rows, Sums};
 
 fn ask(
@@ -181,4 +183,37 @@ fn pages_of_lanes_follow_each_other() {
     let (first, second) = (page(0, 7).0, page(7, 7).0);
     assert_eq!([first, second].concat(), all[..14]);
     assert_eq!(page(total, 7).0, Vec::<i32>::new());
+}
+
+#[test]
+fn states_of_an_extracted_part_end_with_it() {
+    let trace = Trace {
+        duration_ns: 100,
+        kernel_start_ns: Some(5),
+        kernel_end_ns: Some(95),
+        range_start_ns: Some(20),
+        range_end_ns: Some(60),
+        processors: 1,
+        ..Trace::default()
+    };
+    let always_runs = ContextSwitch {
+        thread_key: 1,
+        cpu: Some(0),
+        run_ns: Some(40),
+        ..ContextSwitch::default()
+    };
+    let waits_at_the_end = ContextSwitch {
+        thread_key: 2,
+        last_out_ns: Some(50),
+        is_open_wait: true,
+        ..ContextSwitch::default()
+    };
+    let made = of_trace(Detail::Full, trace, |tables| {
+        tables.write([always_runs, waits_at_the_end]);
+    });
+    let pyramid = made.pyramid();
+    let sums = |range| ask(&pyramid, LaneKind::Thread, range, Selection::default()).0;
+    let of_part = BTreeMap::from([(1, [40, 0, 0, 0]), (2, [0, 0, 10, 0])]);
+    assert_eq!(sums((20, 60)), of_part);
+    assert_eq!(sums((0, 100)), of_part);
 }

@@ -53,10 +53,6 @@ pub(crate) fn of_detail(
     processors: i32,
     write: impl FnOnce(&mut Tables),
 ) -> Made {
-    let made = Made {
-        folder: Folder::new(),
-    };
-    let mut tables = Tables(Writer::create(&made.path(), WriterOptions::default()).unwrap());
     let trace = Trace {
         duration_ns: end,
         kernel_start_ns: Some(0),
@@ -64,6 +60,16 @@ pub(crate) fn of_detail(
         processors,
         ..Trace::default()
     };
+    of_trace(detail, trace, write)
+}
+
+/// An extract of these tables, with these properties.
+pub(crate) fn of_trace(detail: Detail, trace: Trace, write: impl FnOnce(&mut Tables)) -> Made {
+    let processors = trace.processors;
+    let made = Made {
+        folder: Folder::new(),
+    };
+    let mut tables = Tables(Writer::create(&made.path(), WriterOptions::default()).unwrap());
     tables.write([trace]).write([Process {
         process_key: 0,
         pid: 0,

@@ -4,7 +4,9 @@ use etwkit_trace::table::{Columns, Frame, Method, Module, Row, Stack, Table};
 
 use super::*;
 
-fn rows<R: Row>(rows: &[R]) -> (&'static Table, Vec<etwkit_sql::arrow::array::RecordBatch>) {
+pub(super) fn rows<R: Row>(
+    rows: &[R],
+) -> (&'static Table, Vec<etwkit_sql::arrow::array::RecordBatch>) {
     let mut columns = R::Columns::default();
     rows.iter().for_each(|row| columns.push(row));
     (R::TABLE, vec![columns.take().unwrap()])

@@ -1,6 +1,9 @@
 //! Statements about states of threads, as defined in `docs/numbers/timeline.md`: from
 //! `context_switch`, or from `cpu_sample` if there are no context switches.
 
+use etwkit_question::covered::{Covered, Recorder};
+use etwkit_question::range::Range as Asked;
+
 use super::chosen::Chosen;
 use super::{UNKNOWN, bounds};
 use crate::wire::{LaneKind, LanesRequest, MomentRequest, Range};
@@ -39,6 +42,7 @@ impl Origin {
                 all.join("\n    AND ")
             );
         }
+        let known = Covered::new(Recorder::Kernel, Asked::default()).sql();
         format!(
             "t AS (
   SELECT s.thread_key, coalesce(s.process_key, {UNKNOWN}) AS owner, s.cpu, s.in_ns,
@@ -46,9 +50,7 @@ impl Origin {
     coalesce(s.in_ns - s.ready_ns, s.readied_ns, s.last_out_ns) AS ready_from, s.ready_ns,
     s.last_out_ns AS wait_from,
     CASE WHEN s.is_open_wait THEN k.end_ns - s.last_out_ns ELSE s.wait_ns END AS wait_ns{more}
-  FROM context_switch s CROSS JOIN (
-    SELECT coalesce(kernel_start_ns, 0) AS start_ns, coalesce(kernel_end_ns, duration_ns) AS end_ns
-    FROM trace) k
+  FROM context_switch s CROSS JOIN ({known}) k
   WHERE {})",
             all.join("\n    AND ")
         )

@@ -39,6 +39,9 @@ pub(crate) fn write(path: &Path, has_switches: bool) {
         duration_ns: END,
         kernel_start_ns: Some(1_000),
         kernel_end_ns: Some(END - 70_000),
+        // A part whose threads do more than Windows records of it, at both ends.
+        range_start_ns: has_switches.then_some(5_000),
+        range_end_ns: has_switches.then_some(END - 90_000),
         processors: 3,
         ..Trace::default()
     };

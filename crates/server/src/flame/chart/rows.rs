@@ -1,5 +1,7 @@
 //! Statements for the samples and switches of a thread, and their rows.
 
+use etwkit_question::covered::{Covered, Recorder};
+use etwkit_question::range::Range as Asked;
 use etwkit_sql::arrow::array::{AsArray, RecordBatch};
 use etwkit_sql::arrow::datatypes::{Int32Type, Int64Type};
 use etwkit_sql::{Result, Session};
@@ -67,21 +69,22 @@ fn samples_sql(request: &FlameChartRequest) -> String {
 }
 
 /// Returns the statement for the times of a thread off the processor: from a switch-out to the next
-/// switch-in, or to the end of the recording.
+/// switch-in, or to the end of the recording or of the extracted part.
 fn offs_sql(request: &FlameChartRequest) -> String {
     let Range {
         from_ns: a,
         to_ns: b,
     } = request.range;
+    let known = Covered::new(Recorder::Kernel, Asked::default()).sql();
     // A slice ends after its switch-in, so all before the range are left out by their end.
     format!(
         "SELECT off_ns, on_ns, ready_from_ns, wait_reason, stack_id FROM (\
          SELECT coalesce(t.last_out_ns, t.in_ns - t.ready_ns) AS off_ns, \
-         CASE WHEN t.is_open_wait THEN k.end_ns ELSE t.in_ns END AS on_ns, \
+         CASE WHEN t.is_open_wait THEN k.end_ns \
+         ELSE coalesce(t.in_ns, t.last_out_ns + coalesce(t.wait_ns, 0) + t.ready_ns) END AS on_ns, \
          CASE WHEN t.is_open_wait THEN k.end_ns \
          ELSE coalesce(t.last_out_ns + t.wait_ns, t.in_ns - t.ready_ns) END AS ready_from_ns, \
-         t.wait_reason, t.stack_id FROM context_switch t CROSS JOIN (\
-         SELECT coalesce(kernel_end_ns, duration_ns) AS end_ns FROM trace) k \
+         t.wait_reason, t.stack_id FROM context_switch t CROSS JOIN ({known}) k \
          WHERE t.thread_key = {} AND (t.out_ns >= {a} OR t.out_ns IS NULL)) \
          WHERE off_ns < {b} AND on_ns > {a} AND on_ns > off_ns ORDER BY off_ns, on_ns",
         request.thread
@@ -143,4 +146,58 @@ fn off_rows(batch: &RecordBatch) -> Vec<Off> {
             })
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use etwkit_trace::table::{ContextSwitch, Trace};
+
+    use super::*;
+    use crate::flame::tests::rows as table;
+
+    /// Returns when the thread left the processor, was made ready and came back.
+    fn off(switch: ContextSwitch) -> Vec<(i64, Option<i64>, i64)> {
+        let trace = Trace {
+            duration_ns: 100,
+            kernel_end_ns: Some(90),
+            range_start_ns: Some(20),
+            range_end_ns: Some(60),
+            ..Trace::default()
+        };
+        let session = Session::from_batches(vec![table(&[trace]), table(&[switch])]).unwrap();
+        let request = FlameChartRequest {
+            trace: 0,
+            thread: 1,
+            range: Range {
+                from_ns: 0,
+                to_ns: 100,
+            },
+            columns: 100,
+            max_boxes: 1_000,
+        };
+        let sql = offs_sql(&request);
+        let all = rows(&session, Some(&sql), off_rows).unwrap();
+        all.map(Result::unwrap)
+            .map(|off| (off.from_ns, off.ready_ns, off.to_ns))
+            .collect()
+    }
+
+    #[test]
+    fn times_off_the_processor_end_with_the_extracted_part() {
+        let waits = ContextSwitch {
+            thread_key: 1,
+            last_out_ns: Some(50),
+            is_open_wait: true,
+            ..ContextSwitch::default()
+        };
+        assert_eq!(off(waits), [(50, Some(60), 60)]);
+        let is_ready = ContextSwitch {
+            thread_key: 1,
+            last_out_ns: Some(40),
+            wait_ns: Some(5),
+            ready_ns: Some(15),
+            ..ContextSwitch::default()
+        };
+        assert_eq!(off(is_ready), [(40, Some(45), 60)]);
+    }
 }
