@@ -500,7 +500,7 @@ impl Search<'_, '_> {
     /// Returns `true` for a time whose milliseconds would take far more, or far less, of the run.
     fn is_impossible(&self, chosen: &Chosen) -> bool {
         let one = self.all.get(chosen.place);
-        let is_time = one.is_some_and(|one| one.is_time());
+        let is_time = one.is_some_and(Candidate::is_time);
         self.metric_is_time && is_time && !POSSIBLE.contains(&chosen.slope)
     }
 
