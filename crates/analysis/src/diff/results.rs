@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use etwkit_question::{ask, is_known_empty};
 use etwkit_question::sql::{filtered, range_condition};
+use etwkit_question::{ask, is_known_empty};
 
 use super::DiffRequest;
 use super::rows::ResultChange;
