@@ -206,6 +206,13 @@ impl TraceStatsRequest {
         } else {
             "CAST(NULL AS VARCHAR) AS event, CAST(NULL AS INT) AS event_id, CAST(NULL AS INT) AS opcode, CAST(NULL AS INT) AS version"
         };
+        // The kernel logs loads of images with another group than the other events of images. They
+        // are one class, and so one row.
+        let group = if by_kind(self) {
+            "kernel_group"
+        } else {
+            "CASE WHEN provider IS NULL THEN kernel_group ELSE max(kernel_group) OVER (PARTITION BY provider, provider_guid) END AS kernel_group"
+        };
         let sort = self.sort.unwrap_or_default().sql();
         // The table counts kinds by second: the peak of a provider is the largest sum over its
         // kinds in one second, not the largest count of a kind.
@@ -218,7 +225,7 @@ SELECT {keys}, count(DISTINCT kind) AS kinds, sum(events) AS events, sum(record_
 FROM (
 SELECT *, sum(events) OVER (PARTITION BY {keys}, second) AS in_second
 FROM (
-SELECT provider, provider_guid, kernel_group, {kind}, {KIND} AS kind, second, events, record_bytes, stacks
+SELECT provider, provider_guid, {group}, {kind}, {KIND} AS kind, second, events, record_bytes, stacks
 FROM event_count{}
 )
 )

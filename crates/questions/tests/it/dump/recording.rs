@@ -78,6 +78,32 @@ fn counted_in(trace: Trace, tracing_ns: i64, methods: &[CpuMethod]) -> Session {
     .unwrap()
 }
 
+/// The kernel logs loads of images with the group of processes.
+#[test]
+fn a_class_with_two_groups_is_one_row() {
+    let of = |kernel_group, opcode, events| EventCount {
+        kernel_group: Some(kernel_group),
+        provider_guid: None,
+        ..count(0, "Image", (0, opcode), [events, 64, 0])
+    };
+    let counts = [of(20, 2, 5), of(3, 10, 4)];
+    let session = Session::from_batches(vec![rows(&[trace()]), rows(&counts)]).unwrap();
+    let groups = |by| {
+        let request = TraceStatsRequest {
+            by,
+            ..TraceStatsRequest::default()
+        };
+        let found: Vec<TraceStatsRow> = request.ask(&session).unwrap();
+        let row = |row: &TraceStatsRow| (row.kernel_group, row.kinds, row.events);
+        found.iter().map(row).collect::<Vec<_>>()
+    };
+    assert_eq!(groups(TraceStatsBy::Provider), [(Some(20), 2, 9)]);
+    assert_eq!(
+        groups(TraceStatsBy::Event),
+        [(Some(3), 1, 4), (Some(20), 1, 5)]
+    );
+}
+
 /// The example of `docs/numbers/recording.md`.
 #[test]
 fn providers_have_their_part_of_the_trace() {
