@@ -225,6 +225,14 @@ fn events_a_second_are_of_the_part_that_was_extracted() {
         let foot = foot(&counted_in(trace, 2 * MS, &[]));
         assert!(foot.contains(rate), "{rate}: {foot}");
     }
+    // 407 events and 40,000 bytes in 1,000 seconds.
+    let long = Trace {
+        duration_ns: 1000 * S,
+        ..trace()
+    };
+    let foot = foot(&counted_in(long, 2 * MS, &[]));
+    assert!(foot.contains("Float(0.407)"), "{foot}");
+    assert!(foot.contains("kB a second"), "{foot}");
 }
 
 /// Code that writes events is recognized by its name: without names its cost is not 0.
