@@ -59,7 +59,7 @@ declare! {
         kinds: i64 = "Kinds of events.",
         events: i64 = "Events.",
         record_bytes: i64 = "Bytes of their records.",
-        bytes_ratio: Option<f64> = "Their part of the bytes of all rows, 0 to 1.",
+        bytes_ratio: Option<f64> = "Their part of the bytes of all events, 0 to 1; with a range, of all in it.",
         stacks: i64 = "Events that a stack was recorded for.",
         peak_events: i64 = "Most events in one second.",
         first_second: i64 = "First second with these events.",
@@ -189,12 +189,16 @@ impl TraceStatsRequest {
                 .into_iter()
                 .collect();
         all.extend(text_condition("name", self.event.as_deref()));
-        if !self.time.is_unlimited() {
-            // Events are counted by whole second, so that a second is in or out as a whole.
-            let (from, to) = ends(self.time);
-            all.push(format!("second * 1000000000 BETWEEN {from} AND {to}"));
-        }
+        all.extend(self.in_part());
         all
+    }
+
+    /// Returns the condition on the part of the trace. Events are counted by whole second, so that a
+    /// second is in or out as a whole.
+    fn in_part(&self) -> Option<String> {
+        let (from, to) = ends(self.time);
+        let condition = format!("second * 1000000000 BETWEEN {from} AND {to}");
+        (!self.time.is_unlimited()).then_some(condition)
     }
 
     /// Returns the SQL for sums by provider or kind.
@@ -218,7 +222,7 @@ impl TraceStatsRequest {
         // kinds in one second, not the largest count of a kind.
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value,
-  CAST(record_bytes AS DOUBLE) / nullif(sum(record_bytes) OVER (), 0) AS bytes_ratio
+  CAST(record_bytes AS DOUBLE) / nullif((SELECT sum(record_bytes) FROM event_count{}), 0) AS bytes_ratio
 FROM (
 SELECT {keys}, count(DISTINCT kind) AS kinds, sum(events) AS events, sum(record_bytes) AS record_bytes, sum(stacks) AS stacks,
   max(in_second) AS peak_events, min(second) AS first_second, max(second) AS last_second
@@ -232,6 +236,7 @@ FROM event_count{}
 GROUP BY {keys}
 )
 ORDER BY sort_value, events, provider, provider_guid, kernel_group, event_id, opcode, version",
+            filtered(self.in_part().as_slice()),
             filtered(&self.conditions())
         )
     }

@@ -150,6 +150,15 @@ fn providers_have_their_part_of_the_trace() {
         .map(|row| row.bytes_ratio)
         .collect();
     assert_eq!(ratios, [Some(0.2), Some(0.8)]);
+    // The other events are part of the trace although they are not asked for: 250 of 31,500 bytes.
+    let chosen = TraceStatsRequest {
+        by: TraceStatsBy::Event,
+        event: Some("event 3006/0".into()),
+        time: part,
+        ..default()
+    };
+    let chosen: Vec<TraceStatsRow> = chosen.ask(&session).unwrap();
+    assert_eq!(chosen[0].bytes_ratio, Some(250.0 / 31_500.0));
 }
 
 #[test]
