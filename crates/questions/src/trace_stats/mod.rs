@@ -10,7 +10,7 @@ use etwkit_question::Recorded;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
 use etwkit_question::sql::{any_text_condition, ends, filtered, text_condition};
-use etwkit_question::{Answer, Column, Example, Form, Question, Ranked, View, group, option};
+use etwkit_question::{Answer, Column, Example, Form, Line, Question, Ranked, View, group, option};
 
 declare! {
     /// Options of `dump trace-stats`.
@@ -164,11 +164,17 @@ impl Question for TraceStatsRequest {
     fn form(&self) -> Form<Self> {
         let form = match self.by {
             TraceStatsBy::Second => Form::of(self.seconds_sql(), |asked: &Self, session, rows| {
-                with_foot(Answer::rows(asked, &SECONDS, rows), session)
+                with_foot(
+                    asked.or_why_none(Answer::rows(asked, &SECONDS, rows)),
+                    session,
+                )
             })
             .shows(&SECONDS),
             _ => Form::of(self.sql(), |asked: &Self, session, rows| {
-                with_foot(Answer::rows(asked, &KINDS, rows), session)
+                with_foot(
+                    asked.or_why_none(Answer::rows(asked, &KINDS, rows)),
+                    session,
+                )
             })
             .shows(&KINDS),
         };
@@ -181,6 +187,9 @@ const COUNTS: Recorded = Recorded::rows(
     "counts of events",
     "extract the trace again: extracts of older versions and of other programs have none",
 );
+
+/// Nanoseconds of a second.
+const SECOND: i64 = 1_000_000_000;
 
 impl TraceStatsRequest {
     fn conditions(&self) -> Vec<String> {
@@ -199,6 +208,17 @@ impl TraceStatsRequest {
         let (from, to) = ends(self.time);
         let condition = format!("second * 1000000000 BETWEEN {from} AND {to}");
         (!self.time.is_unlimited()).then_some(condition)
+    }
+
+    /// Adds the reason why a part of the trace has no rows although it may have events.
+    fn or_why_none(&self, answer: Answer) -> Answer {
+        let last = self.time.max.div_euclid(SECOND).saturating_mul(SECOND);
+        if last >= self.time.min {
+            return answer;
+        }
+        let why =
+            "no whole second begins in this part of the trace, and events are counted by second";
+        answer.or_line(Line::new(why))
     }
 
     /// Returns the SQL for sums by provider or kind.

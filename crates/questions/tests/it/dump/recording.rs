@@ -216,6 +216,21 @@ fn seconds_stand_in_their_order_and_the_whole_trace_below() {
     ));
 }
 
+#[test]
+fn a_part_without_the_start_of_a_second_says_so() {
+    let instead = |min, max| {
+        let request = TraceStatsRequest {
+            time: Range { min, max },
+            ..TraceStatsRequest::default()
+        };
+        let answer = request.answer(&counted()).unwrap();
+        format!("{:?}", answer.parts[0].instead)
+    };
+    let short = instead(S / 4, S / 2);
+    assert!(short.contains("no whole second begins"), "{short}");
+    assert_eq!(instead(S / 4, S), "None");
+}
+
 /// Formats the lines below the rows.
 fn foot(session: &Session) -> String {
     let answer = TraceStatsRequest::default().answer(session).unwrap();
