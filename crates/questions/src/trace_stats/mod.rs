@@ -217,7 +217,7 @@ impl TraceStatsRequest {
             return answer;
         }
         let why =
-            "no whole second begins in this part of the trace, and events are counted by second";
+            "no whole second starts in this part of the trace, and events are counted by second";
         answer.or_line(Line::new(why))
     }
 

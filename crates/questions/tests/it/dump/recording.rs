@@ -227,7 +227,7 @@ fn a_part_without_the_start_of_a_second_says_so() {
         format!("{:?}", answer.parts[0].instead)
     };
     let short = instead(S / 4, S / 2);
-    assert!(short.contains("no whole second begins"), "{short}");
+    assert!(short.contains("no whole second starts"), "{short}");
     assert_eq!(instead(S / 4, S), "None");
 }
 
