@@ -145,10 +145,9 @@ pub(crate) fn text_of(error: &clap::Error) -> String {
 /// arguments found none: for it, two swapped letters are far apart.
 pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
     if let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg)
-        && option == "--for"
-        && text.contains(" record start ")
+        && let Some(tip) = instead_of(option, &text)
     {
-        return with_tip(&text, "etwkit record now records for that time and stops");
+        return with_tip(&text, tip);
     }
     if let Some(wrong) = unlike_option(error) {
         return text.replace(
@@ -180,6 +179,19 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
     match similar_command(word, outer_command(&text)) {
         Some(like) => with_tip(&text, &format!("do you mean '{like}'?")),
         None => text,
+    }
+}
+
+/// Returns the advice for an option that other commands have, given the text of the error.
+fn instead_of(option: &str, text: &str) -> Option<&'static str> {
+    match option {
+        "--for" if text.contains(" record start ") => {
+            Some("etwkit record now records for that time and stops")
+        }
+        "--json" if text.contains("Usage: etwkit sql ") => {
+            Some("--format json writes a JSON object for each row")
+        }
+        _ => None,
     }
 }
 
@@ -661,6 +673,10 @@ mod tests {
             (
                 "etwkit record start cpu --for 10s",
                 "tip: etwkit record now ",
+            ),
+            (
+                "etwkit sql --json a.etl x",
+                "tip: --format json writes a JSON object for each row\n",
             ),
             (
                 "etwkit dump cpuu a.etl",

@@ -112,7 +112,7 @@ const SUMS: View<NetRequest, NetRow> = View::new(
         .cost(),
         NetColumn::new("Sends", "Sends", Whole, |_, row| row.sends.into()).sum(),
         NetColumn::new("Receives", "Receipts", Whole, |_, row| row.receives.into()).sum(),
-        NetColumn::new("Connections", "Connections", Whole, |_, row| {
+        NetColumn::new("Connections", "Opened", Whole, |_, row| {
             row.connections.into()
         })
         .sum(),
@@ -137,7 +137,7 @@ const SUMS: View<NetRequest, NetRow> = View::new(
     |row| row.sort_value,
 )
 .with_sums(
-    "Total: {Sent} kB sent, {Received} kB received, {Connections|connection|connections}",
+    "Total: {Sent} kB sent, {Received} kB received, {Connections|connection|connections} opened",
     |_, _| true,
 );
 

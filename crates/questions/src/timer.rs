@@ -9,7 +9,7 @@ use etwkit_question::range::{Range, Unit};
 use etwkit_question::sql::{
     PROCESS_COLUMNS, ProcessQuery, filtered, overlap_condition, range_condition, text_condition,
 };
-use etwkit_question::{Column, Example, Form, Question, Ranked, View, group, option};
+use etwkit_question::{Column, Example, Form, Question, Ranked, Value, View, group, option};
 
 declare! {
     /// Orders of sums and of single requests.
@@ -82,11 +82,21 @@ const REQUESTS: View<TimerRequest, TimerRow> = View::new(
             row.application.clone().into()
         })
         .hidden(),
-        TimerColumn::new("Process", "Process", Process, |_, row| row.into()),
+        TimerColumn::new("Process", "Process", Process, |_, row| asker(row)).or("(none)"),
     ],
     |row| row.sort_value,
 )
 .ranking(|asked| Ranked::rows_unless(asked.sort == TimerSort::Time));
+
+/// Returns the process that asked. Requests of drivers and of the system have none, which is not
+/// the same as an unknown one.
+fn asker(row: &TimerRow) -> Value {
+    if row.kind == "process" {
+        row.into()
+    } else {
+        Value::Missing
+    }
+}
 
 const TIMERS: Recorded = Recorded::rows(
     "timer_resolution",

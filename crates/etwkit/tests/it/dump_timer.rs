@@ -70,4 +70,10 @@ fn requests_for_the_timer_hold_until_the_next_one_or_the_end() {
     );
     assert_eq!(rows(&["--range", "0.3..0.4"]), [process(1, 200, 20.0)]);
     assert_eq!(rows(&["--tick", "..600"]), [kernel]);
+    let text = run(&["dump", "timer", path]).out;
+    let of_kernel = text.lines().find(|line| line.contains("kernel"));
+    assert!(
+        of_kernel.is_some_and(|line| line.contains("(none)")),
+        "{text}"
+    );
 }

@@ -281,6 +281,16 @@ fn questions_that_cannot_be_meant_are_errors() {
 }
 
 #[test]
+fn sql_of_a_part_of_a_list_says_that_it_has_all_rows() {
+    let sql = |more: &[&str]| {
+        run(&[&["dump", "disk", "--show-sql"][..], more, &["slow.etl"]].concat()).out
+    };
+    let comment = "-- without --top and --skip";
+    assert!(sql(&["--top", "2"]).starts_with(comment));
+    assert!(!sql(&[]).contains(comment));
+}
+
+#[test]
 fn a_reused_process_id_is_explained_where_it_is_shown() {
     let note = "(#2 is the second process with that id: Windows reuses ids)";
     assert!(!run(&["info", &trace("sched-5.etl")]).out.contains(note));

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::rows::{
-    Answering, FileShare, MethodShare, ModuleShare, ProcessShare, ProviderEvents, Recording,
+    Answering, FileShare, IdleCpu, MethodShare, ModuleShare, ProcessShare, ProviderEvents,
+    Recording,
 };
 use super::sql::{COUNTS, NOTES, PROVIDERS, TOPICS};
 use super::{Contents, Overview, OverviewRequest, OverviewTable};
@@ -54,6 +55,7 @@ impl Overview {
         let machine_ns = covered as f64 * recording.processors.max(1) as f64;
         let process = |row| ProcessShare::of(row, machine_ns);
         let (modules, methods) = Self::code(session, asked)?;
+        let idle: Vec<IdleCpu> = ask(session, &asked.idle_sql())?;
         Ok(Self {
             contents: if recording.has_cpu() {
                 None
@@ -62,6 +64,7 @@ impl Overview {
             },
             recording,
             cpu: (cpu.total.cpu_ns, percent(cpu.total.cpu_ns, machine_ns)),
+            idle_ns: idle.first().map_or(0, |idle| idle.cpu_ns),
             processes: largest(cpu.rows, top, |row| row.cpu_ns)
                 .into_iter()
                 .map(process)

@@ -20,6 +20,7 @@ use etwkit_question::Result;
 use etwkit_question::path::WHOLE_PATH;
 use etwkit_question::range::{Range, Unit};
 use etwkit_question::rows::Field;
+use etwkit_question::sql::ends;
 use etwkit_question::{Above, Answer, Example, Form, Question, Shows, Words, fields, option};
 use etwkit_sql::Session;
 
@@ -64,6 +65,8 @@ pub struct Overview {
     pub processes: Vec<ProcessShare>,
     /// CPU of all processes, and its share of the time of all processors.
     pub cpu: (i64, Option<f64>),
+    /// CPU of DPCs and interrupts on idle processors, which is of no process in the list.
+    pub idle_ns: i64,
     /// Modules by CPU of their own.
     pub modules: Vec<ModuleShare>,
     /// Methods by CPU of their own.
@@ -174,6 +177,22 @@ impl OverviewRequest {
             time: self.time,
             ..CpuRequest::default()
         }
+    }
+
+    /// Returns the SQL for the sampled CPU of the idle process, which is not among the processes.
+    pub(super) fn idle_sql(&self) -> String {
+        let (column, table, condition) = if self.time.is_unlimited() {
+            ("c.cpu_ns", "cpu_process", String::new())
+        } else {
+            let (a, b) = ends(self.time);
+            let condition = format!(" AND NOT c.is_idle AND c.ts_ns BETWEEN {a} AND {b}");
+            ("c.weight_ns", "cpu_sample", condition)
+        };
+        format!(
+            "SELECT coalesce(sum({column}), 0) AS cpu_ns
+FROM {table} c JOIN process p ON p.process_key = c.process_key
+WHERE p.pid = 0{condition}"
+        )
     }
 
     pub(super) fn files(&self) -> DiskRequest {

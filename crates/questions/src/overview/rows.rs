@@ -102,6 +102,11 @@ declare! {
         why: String = "What it shows.",
     }
 
+    /// CPU of the idle process.
+    pub(super) row IdleCpu {
+        cpu_ns: i64 = "Sampled CPU of DPCs and interrupts.",
+    }
+
     /// A dump with something to show.
     pub(super) row Answering {
         dump: String = "Name of the dump.",

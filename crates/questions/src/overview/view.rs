@@ -21,6 +21,7 @@ pub(super) fn tables(asked: &OverviewRequest, overview: Overview, next: Vec<Next
         recording,
         processes,
         cpu,
+        idle_ns,
         modules,
         methods,
         files,
@@ -33,7 +34,9 @@ pub(super) fn tables(asked: &OverviewRequest, overview: Overview, next: Vec<Next
         has_switches: recording.has_switches,
     };
     let has_files = contents.is_none() || !files.is_empty();
-    let shares = recording.has_cpu().then(|| of.processes(processes, cpu));
+    let shares = recording
+        .has_cpu()
+        .then(|| of.processes(processes, cpu, idle_ns));
     let titled = |table, title: &str, answer| (table, title.to_owned(), answer);
     let modules = (!modules.is_empty()).then(|| Answer::rows(&of, &MODULES, modules));
     let methods = (!methods.is_empty()).then(|| Answer::rows(&of, &METHODS, methods));
@@ -238,7 +241,12 @@ const EXCESS: &str = "  more than 100 %: samples probably came faster than the i
     (1 ms if it gives none), so that all CPU times are too high";
 
 impl RecordedEvents {
-    fn processes(&self, rows: Vec<ProcessShare>, (cpu_ns, percent): (i64, Option<f64>)) -> Named {
+    fn processes(
+        &self,
+        rows: Vec<ProcessShare>,
+        (cpu_ns, percent): (i64, Option<f64>),
+        idle_ns: i64,
+    ) -> Named {
         let (what, source) = if self.has_samples {
             ("CPU", "CPU samples")
         } else {
@@ -251,15 +259,21 @@ impl RecordedEvents {
             Some(percent) => sum.value(Fixed(1), percent),
             None => sum.words("?"),
         };
+        let sum = sum.words(" % of the machine");
+        // Modules and methods have this time, too.
+        let sum = if self.has_samples && idle_ns > 0 {
+            sum.words(", without ")
+                .value(Milliseconds, idle_ns)
+                .words(" ms of DPCs and interrupts on idle processors")
+        } else {
+            sum
+        };
         let excess = percent.filter(|percent| self.has_samples && *percent > MOST_PERCENT);
         let excess = excess.map(|_| Line::new(EXCESS));
         let unions = "  wait and ready: time in which at least one thread of the process did so";
         let unions = self.has_switches.then(|| Line::new(unions));
         let answer = Answer::rows(self, &PROCESSES, rows);
-        let answer = answer
-            .with_foot([sum.words(" % of the machine")])
-            .with_foot(excess)
-            .with_foot(unions);
+        let answer = answer.with_foot([sum]).with_foot(excess).with_foot(unions);
         (
             OverviewTable::Processes,
             format!("Processes by {what}, from {source}"),

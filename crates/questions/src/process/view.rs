@@ -114,11 +114,21 @@ pub(super) const PROCESSES: View<ProcessRequest, ListedProcess> = View::new(
 .with_total(|asked, all, _| {
     let is_shown = all.len() > 1 && asked.show_total.as_deref() != Some("none");
     let counts = || ProcessCounts::of_each(all.iter().map(|one| &one.row));
+    let of = if is_cut(asked, all.len()) {
+        "Total of the rows shown: "
+    } else {
+        ""
+    };
     is_shown
-        .then(|| Line::new(counts().to_string()))
+        .then(|| Line::new(format!("{of}{}", counts())))
         .into_iter()
         .collect()
 });
+
+/// True if processes were left out by their rank.
+fn is_cut(asked: &ProcessRequest, rows: usize) -> bool {
+    asked.top.skip > 0 || asked.top.most().is_some_and(|most| rows >= most)
+}
 
 fn is_list(asked: &ProcessRequest) -> bool {
     asked.sort != ProcessSort::Tree

@@ -1,7 +1,7 @@
 //! Lines below the rows of `dump trace-stats`: the whole trace, its losses, and the cost of
 //! tracing.
 
-use etwkit_question::Format::{Bytes, Fixed, Megabytes, Milliseconds};
+use etwkit_question::Format::{Fixed, Megabytes, Milliseconds};
 use etwkit_question::covered::{Covered, Recorder};
 use etwkit_question::declare;
 use etwkit_question::range::Range;
@@ -58,19 +58,20 @@ CROSS JOIN (SELECT count(*) AS named FROM cpu_method WHERE {NAMED}) n"
 
 fn lines(whole: &OfTrace) -> Vec<Line> {
     // A trace of a single event has no length.
-    let per_second = |number: i64| (number as f64 / whole.seconds.max(1e-9)).round() as i64;
+    let per_second = |number: i64| number as f64 / whole.seconds.max(1e-9);
     let mut all = Vec::new();
     if let Some((events, bytes)) = whole.events.zip(whole.record_bytes) {
+        let line = Line::new("The trace: ")
+            .counted(events, EVENTS)
+            .words(", ")
+            .value(Megabytes, bytes)
+            .words(" MB; ");
+        let rate = per_second(bytes) / 1000.0;
         all.push(
-            Line::new("The trace: ")
-                .counted(events, EVENTS)
-                .words(", ")
-                .value(Megabytes, bytes)
-                .words(" MB; ")
-                .counted(per_second(events), EVENTS)
+            events_a_second(line, per_second(events))
                 .words(" and ")
-                .value(Bytes, per_second(bytes))
-                .words(" a second"),
+                .value(Fixed(1), rate)
+                .words(" kB a second"),
         );
     }
     let lost = Line::new("Lost: ")
@@ -85,6 +86,15 @@ fn lines(whole: &OfTrace) -> Vec<Line> {
         all.push(tracing_cost(cost, cpu, whole.named > 0));
     }
     all
+}
+
+/// Adds the number of events in a second. Few ones have a fraction: half an event is not one.
+fn events_a_second(line: Line, rate: f64) -> Line {
+    if rate < 10.0 {
+        line.value(Fixed(2), rate).words(" events")
+    } else {
+        line.counted(rate.round() as i64, EVENTS)
+    }
 }
 
 /// Returns the line about the cost of tracing.

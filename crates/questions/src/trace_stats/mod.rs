@@ -10,7 +10,7 @@ use etwkit_question::Recorded;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
 use etwkit_question::sql::{any_text_condition, ends, filtered, text_condition};
-use etwkit_question::{Answer, Column, Example, Form, Question, Ranked, View, group, option};
+use etwkit_question::{Answer, Column, Example, Form, Line, Question, Ranked, View, group, option};
 
 declare! {
     /// Options of `dump trace-stats`.
@@ -59,7 +59,7 @@ declare! {
         kinds: i64 = "Kinds of events.",
         events: i64 = "Events.",
         record_bytes: i64 = "Bytes of their records.",
-        bytes_ratio: Option<f64> = "Their part of the bytes of all rows, 0 to 1.",
+        bytes_ratio: Option<f64> = "Their part of the bytes of all events, 0 to 1; with a range, of all in it.",
         stacks: i64 = "Events that a stack was recorded for.",
         peak_events: i64 = "Most events in one second.",
         first_second: i64 = "First second with these events.",
@@ -164,11 +164,17 @@ impl Question for TraceStatsRequest {
     fn form(&self) -> Form<Self> {
         let form = match self.by {
             TraceStatsBy::Second => Form::of(self.seconds_sql(), |asked: &Self, session, rows| {
-                with_foot(Answer::rows(asked, &SECONDS, rows), session)
+                with_foot(
+                    asked.or_why_none(Answer::rows(asked, &SECONDS, rows)),
+                    session,
+                )
             })
             .shows(&SECONDS),
             _ => Form::of(self.sql(), |asked: &Self, session, rows| {
-                with_foot(Answer::rows(asked, &KINDS, rows), session)
+                with_foot(
+                    asked.or_why_none(Answer::rows(asked, &KINDS, rows)),
+                    session,
+                )
             })
             .shows(&KINDS),
         };
@@ -182,6 +188,9 @@ const COUNTS: Recorded = Recorded::rows(
     "extract the trace again: extracts of older versions and of other programs have none",
 );
 
+/// Nanoseconds of a second.
+const SECOND: i64 = 1_000_000_000;
+
 impl TraceStatsRequest {
     fn conditions(&self) -> Vec<String> {
         let mut all: Vec<String> =
@@ -189,12 +198,27 @@ impl TraceStatsRequest {
                 .into_iter()
                 .collect();
         all.extend(text_condition("name", self.event.as_deref()));
-        if !self.time.is_unlimited() {
-            // Events are counted by whole second, so that a second is in or out as a whole.
-            let (from, to) = ends(self.time);
-            all.push(format!("second * 1000000000 BETWEEN {from} AND {to}"));
-        }
+        all.extend(self.in_part());
         all
+    }
+
+    /// Returns the condition on the part of the trace. Events are counted by whole second, so that a
+    /// second is in or out as a whole.
+    fn in_part(&self) -> Option<String> {
+        let (from, to) = ends(self.time);
+        let condition = format!("second * 1000000000 BETWEEN {from} AND {to}");
+        (!self.time.is_unlimited()).then_some(condition)
+    }
+
+    /// Adds the reason why a part of the trace has no rows although it may have events.
+    fn or_why_none(&self, answer: Answer) -> Answer {
+        let last = self.time.max.div_euclid(SECOND).saturating_mul(SECOND);
+        if last >= self.time.min {
+            return answer;
+        }
+        let why =
+            "no whole second starts in this part of the trace, and events are counted by second";
+        answer.or_line(Line::new(why))
     }
 
     /// Returns the SQL for sums by provider or kind.
@@ -206,25 +230,33 @@ impl TraceStatsRequest {
         } else {
             "CAST(NULL AS VARCHAR) AS event, CAST(NULL AS INT) AS event_id, CAST(NULL AS INT) AS opcode, CAST(NULL AS INT) AS version"
         };
+        // The kernel logs loads of images with another group than the other events of images. They
+        // are one class, and so one row.
+        let group = if by_kind(self) {
+            "kernel_group"
+        } else {
+            "CASE WHEN provider IS NULL THEN kernel_group ELSE max(kernel_group) OVER (PARTITION BY provider, provider_guid) END AS kernel_group"
+        };
         let sort = self.sort.unwrap_or_default().sql();
         // The table counts kinds by second: the peak of a provider is the largest sum over its
         // kinds in one second, not the largest count of a kind.
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value,
-  CAST(record_bytes AS DOUBLE) / nullif(sum(record_bytes) OVER (), 0) AS bytes_ratio
+  CAST(record_bytes AS DOUBLE) / nullif((SELECT sum(record_bytes) FROM event_count{}), 0) AS bytes_ratio
 FROM (
 SELECT {keys}, count(DISTINCT kind) AS kinds, sum(events) AS events, sum(record_bytes) AS record_bytes, sum(stacks) AS stacks,
   max(in_second) AS peak_events, min(second) AS first_second, max(second) AS last_second
 FROM (
 SELECT *, sum(events) OVER (PARTITION BY {keys}, second) AS in_second
 FROM (
-SELECT provider, provider_guid, kernel_group, {kind}, {KIND} AS kind, second, events, record_bytes, stacks
+SELECT provider, provider_guid, {group}, {kind}, {KIND} AS kind, second, events, record_bytes, stacks
 FROM event_count{}
 )
 )
 GROUP BY {keys}
 )
 ORDER BY sort_value, events, provider, provider_guid, kernel_group, event_id, opcode, version",
+            filtered(self.in_part().as_slice()),
             filtered(&self.conditions())
         )
     }

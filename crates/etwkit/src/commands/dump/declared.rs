@@ -51,6 +51,9 @@ const LOOKED_INTO: usize = 16;
 /// Rows of a ranked list that a screen can show.
 const MOST_ROWS: usize = 40;
 
+/// SQL comment about options that choose rows of the answer.
+const WITHOUT_RANK: &str = "-- without --top and --skip, which count from the last of these rows\n";
+
 /// A declared question with its arguments.
 pub(crate) struct Declared {
     pub(crate) common: Common,
@@ -248,10 +251,23 @@ pub(super) fn run_as(
 /// Returns the SQL of a request, in the dialect of another engine if one is chosen.
 fn sql_of(args: &Declared, request: &dyn AnyRequest) -> anyhow::Result<String> {
     let sql = request.show_sql();
-    Ok(match args.common.dialect {
+    let sql = match args.common.dialect {
         Some(engine) => of_declared_question(engine, args.question, &sql)?,
         None => sql,
-    })
+    };
+    let top = request.top();
+    let is_cut = top.skip > 0 || top.most().is_some();
+    // Lists of single events are cut by the question itself, which may have very many of them.
+    let cuts_itself = sql
+        .lines()
+        .last()
+        .is_some_and(|line| line.starts_with("LIMIT "));
+    let comment = if is_cut && !cuts_itself {
+        WITHOUT_RANK
+    } else {
+        ""
+    };
+    Ok(format!("{comment}{sql}"))
 }
 
 /// Prints the answer about names of recordings, and copies these if that is requested.

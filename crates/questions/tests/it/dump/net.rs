@@ -101,6 +101,17 @@ fn what_is_sent_again_is_not_sent_twice() {
     );
 }
 
+/// Connections that were open before the trace are not counted, so the line does not count them.
+#[test]
+fn connections_are_those_that_were_opened() {
+    let answer = NetRequest::default().answer(&session()).unwrap();
+    let total = format!("{:?}", answer.parts[0].table.total());
+    assert!(
+        total.contains("\" connection\"") && total.contains(" opened"),
+        "{total}"
+    );
+}
+
 #[test]
 fn filters_choose_what_is_summed_up() {
     let all = NetRequest::default();

@@ -6,13 +6,13 @@ use etwkit_questions::overview::{Overview, OverviewRequest};
 use etwkit_sql::Session;
 use etwkit_sql::arrow::array::RecordBatch;
 use etwkit_trace::table::{
-    AlpcProcess, ContextSwitch, CpuMethod, CpuProcess, DpcIsr, EventCount, Gc, GenericEvent,
-    HardFaultFile, HeapProcess, Jit, MiniFilterDriver, NetIo, PageFaultProcess, PoolTag, Process,
-    Table,
+    AlpcProcess, ContextSwitch, CpuMethod, CpuProcess, CpuSample, DpcIsr, EventCount, Gc,
+    GenericEvent, HardFaultFile, HeapProcess, Jit, MiniFilterDriver, NetIo, PageFaultProcess,
+    PoolTag, Process, Table,
 };
 
 use super::super::support::rows;
-use super::{S, process, trace};
+use super::{MS, S, process, trace};
 
 fn method(module: Option<&str>, path: Option<&str>, method: &str, exclusive_ns: i64) -> CpuMethod {
     CpuMethod {
@@ -99,6 +99,53 @@ fn more_cpu_than_all_processors_have_is_explained() {
         .contains("samples probably came faster")
     };
     assert_eq!((is_explained(42), is_explained(80)), (false, true));
+}
+
+/// DPCs and interrupts on idle processors are in the lists of modules and methods.
+#[test]
+fn cpu_of_the_idle_process_is_named() {
+    let sampled = |process_key, ms| CpuProcess {
+        process_key: Some(process_key),
+        samples: 1,
+        cpu_ns: ms * MS,
+        ..CpuProcess::default()
+    };
+    let found = |idle_ms| {
+        words(vec![
+            rows(&[trace()]),
+            rows(&[process(0, 0, "Idle"), process(1, 8, "app.exe")]),
+            rows(&[sampled(0, idle_ms), sampled(1, 9)]),
+        ])
+    };
+    let named = "of DPCs and interrupts on idle processors";
+    assert!(found(7).contains(named), "{}", found(7));
+    assert!(!found(0).contains(named), "{}", found(0));
+}
+
+#[test]
+fn cpu_of_the_idle_process_is_that_of_the_range() {
+    let sample = |ms: i64, is_idle| CpuSample {
+        ts_ns: ms * MS,
+        process_key: Some(0),
+        weight_ns: MS,
+        is_idle,
+        ..CpuSample::default()
+    };
+    let samples = [sample(1, false), sample(5, false), sample(6, true)];
+    let session = Session::from_batches(vec![
+        rows(&[trace()]),
+        rows(&[process(0, 0, "Idle")]),
+        rows(&samples),
+    ]);
+    let request = OverviewRequest {
+        time: Range {
+            min: 4 * MS,
+            max: 9 * MS,
+        },
+        ..OverviewRequest::default()
+    };
+    let overview = Overview::ask(&session.unwrap(), &request).unwrap();
+    assert_eq!(overview.idle_ns, MS);
 }
 
 #[test]

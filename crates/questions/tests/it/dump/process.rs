@@ -1,6 +1,7 @@
 //! Processes: counts, crashes, orders, filters.
 
 use etwkit_question::ProcessQuery;
+use etwkit_question::Question;
 use etwkit_question::group::Top;
 use etwkit_question::range::Range;
 use etwkit_questions::process::{ProcessAnswer, ProcessCounts, ProcessRequest, ProcessSort};
@@ -243,4 +244,23 @@ fn the_end_of_the_list_remains() {
     };
     assert_eq!(keys(&request), [1, 0]);
     assert_eq!(ask(&request).counts.processes, 2);
+}
+
+#[test]
+fn counts_of_a_part_of_the_list_say_so() {
+    let total = |count| {
+        let request = ProcessRequest {
+            top: Top { count, skip: 0 },
+            ..ProcessRequest::default()
+        };
+        let answer = request.answer(&session()).unwrap();
+        format!("{:?}", answer.parts[0].table.total())
+    };
+    let cut = total(Some(2));
+    assert!(
+        cut.contains("Total of the rows shown: 2 processes"),
+        "{cut}"
+    );
+    let all = total(None);
+    assert!(!all.contains("rows shown"), "{all}");
 }

@@ -78,6 +78,32 @@ fn counted_in(trace: Trace, tracing_ns: i64, methods: &[CpuMethod]) -> Session {
     .unwrap()
 }
 
+/// The kernel logs loads of images with the group of processes.
+#[test]
+fn a_class_with_two_groups_is_one_row() {
+    let of = |kernel_group, opcode, events| EventCount {
+        kernel_group: Some(kernel_group),
+        provider_guid: None,
+        ..count(0, "Image", (0, opcode), [events, 64, 0])
+    };
+    let counts = [of(20, 2, 5), of(3, 10, 4)];
+    let session = Session::from_batches(vec![rows(&[trace()]), rows(&counts)]).unwrap();
+    let groups = |by| {
+        let request = TraceStatsRequest {
+            by,
+            ..TraceStatsRequest::default()
+        };
+        let found: Vec<TraceStatsRow> = request.ask(&session).unwrap();
+        let row = |row: &TraceStatsRow| (row.kernel_group, row.kinds, row.events);
+        found.iter().map(row).collect::<Vec<_>>()
+    };
+    assert_eq!(groups(TraceStatsBy::Provider), [(Some(20), 2, 9)]);
+    assert_eq!(
+        groups(TraceStatsBy::Event),
+        [(Some(3), 1, 4), (Some(20), 1, 5)]
+    );
+}
+
 /// The example of `docs/numbers/recording.md`.
 #[test]
 fn providers_have_their_part_of_the_trace() {
@@ -124,6 +150,15 @@ fn providers_have_their_part_of_the_trace() {
         .map(|row| row.bytes_ratio)
         .collect();
     assert_eq!(ratios, [Some(0.2), Some(0.8)]);
+    // The other events are part of the trace although they are not asked for: 250 of 31,500 bytes.
+    let chosen = TraceStatsRequest {
+        by: TraceStatsBy::Event,
+        event: Some("event 3006/0".into()),
+        time: part,
+        ..default()
+    };
+    let chosen: Vec<TraceStatsRow> = chosen.ask(&session).unwrap();
+    assert_eq!(chosen[0].bytes_ratio, Some(250.0 / 31_500.0));
 }
 
 #[test]
@@ -181,6 +216,21 @@ fn seconds_stand_in_their_order_and_the_whole_trace_below() {
     ));
 }
 
+#[test]
+fn a_part_without_the_start_of_a_second_says_so() {
+    let instead = |min, max| {
+        let request = TraceStatsRequest {
+            time: Range { min, max },
+            ..TraceStatsRequest::default()
+        };
+        let answer = request.answer(&counted()).unwrap();
+        format!("{:?}", answer.parts[0].instead)
+    };
+    let short = instead(S / 4, S / 2);
+    assert!(short.contains("no whole second starts"), "{short}");
+    assert_eq!(instead(S / 4, S), "None");
+}
+
 /// Formats the lines below the rows.
 fn foot(session: &Session) -> String {
     let answer = TraceStatsRequest::default().answer(session).unwrap();
@@ -199,6 +249,14 @@ fn events_a_second_are_of_the_part_that_was_extracted() {
         let foot = foot(&counted_in(trace, 2 * MS, &[]));
         assert!(foot.contains(rate), "{rate}: {foot}");
     }
+    // 407 events and 40,000 bytes in 1,000 seconds.
+    let long = Trace {
+        duration_ns: 1000 * S,
+        ..trace()
+    };
+    let foot = foot(&counted_in(long, 2 * MS, &[]));
+    assert!(foot.contains("Float(0.407)"), "{foot}");
+    assert!(foot.contains("kB a second"), "{foot}");
 }
 
 /// Code that writes events is recognized by its name: without names its cost is not 0.
