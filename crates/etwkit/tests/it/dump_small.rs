@@ -133,7 +133,7 @@ fn finish_with_topics(mut writer: Writer, topics: Vec<Topic>) {
 /// Context switches without events that make threads ready: no wait ends, so 0 ms of waiting and a
 /// total would be numbers of nothing.
 #[test]
-fn waits_that_nothing_ends_are_not_in_the_sums_of_cpu() {
+fn waits_that_nothing_ends_are_in_no_row_or_sum_of_cpu() {
     let folder = tempfile::tempdir().unwrap();
     for (is_recorded, sums) in [
         (true, "CPU 7 ms, wait 0 ms, ready 3 ms, total 7 ms"),
@@ -190,6 +190,16 @@ fn waits_that_nothing_ends_are_not_in_the_sums_of_cpu() {
             "{is_recorded}: {}{}",
             answer.out,
             answer.err
+        );
+        let answer = run(&["dump", "cpu", "--json", path.to_str().unwrap()]);
+        let row: serde_json::Value =
+            serde_json::from_str(answer.out.lines().nth(1).unwrap()).unwrap();
+        assert_eq!(row["run_ns"].as_i64(), Some(7 * MS), "{row}");
+        assert_eq!(row["wait_ns"].as_i64(), is_recorded.then_some(0), "{row}");
+        assert_eq!(
+            row["ready_ns"].as_i64(),
+            is_recorded.then_some(3 * MS),
+            "{row}"
         );
     }
 }

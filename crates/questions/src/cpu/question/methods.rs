@@ -2,7 +2,10 @@
 
 use super::below::below;
 use super::processes::moment;
-use super::{By, CpuQuestion, CpuViewContext, known, nested_sums, numbers, source_line, sums};
+use super::{
+    By, CpuQuestion, CpuViewContext, lacks_waits, nested_sums, numbers, source_line, sums,
+    without_waits,
+};
 use crate::cpu::CpuTotal;
 use crate::method::{MethodRow, total};
 use crate::module_text::module_text as module;
@@ -162,7 +165,7 @@ fn exclusive<'r>(rows: impl IntoIterator<Item = &'r MethodRow>) -> Option<i64> {
 
 pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer> {
     let answer = question.method_request().ask(session)?;
-    let (source, total): (_, CpuTotal) = (answer.source(), answer.total);
+    let (source, mut total): (_, CpuTotal) = (answer.source(), answer.total);
     let asked = CpuViewContext::new(question, source, total);
     let more = match question.by {
         By::Thread => "",
@@ -175,8 +178,13 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
         Some("process") => Shows::Headings,
         _ => Shows::Rows,
     };
-    let exclusive_ns = exclusive(answer.processes.iter().flat_map(|group| &group.rows));
-    let total = known(session, total)?;
+    let mut processes = answer.processes;
+    let exclusive_ns = exclusive(processes.iter().flat_map(|group| &group.rows));
+    if lacks_waits(session, total)? {
+        total = without_waits(total);
+        let rows = processes.iter_mut().flat_map(|group| &mut group.rows);
+        rows.for_each(forget_waits);
+    }
     let heading = question.shows_sums().then(|| {
         let sum = (source, total);
         if question.has_nested_rows() {
@@ -185,14 +193,19 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
             sums(Line::default(), sum, question.sort_by)
         }
     });
-    let groups = answer
-        .processes
-        .into_iter()
-        .map(|group| group.rows)
-        .collect();
+    let groups = processes.into_iter().map(|group| group.rows).collect();
     Ok(Answer::groups(&asked, &METHODS, groups)
         .with_head(source_line(source, more))
         .with_heading(heading)
         .with_sums(numbers(source, total).chain(exclusive_ns.map(|ns| ("exclusive_ns", ns))))
         .showing(shows))
+}
+
+/// Removes waits and ready times from a row.
+fn forget_waits(row: &mut MethodRow) {
+    row.wait_ns = None;
+    row.ready_ns = None;
+    row.wait_sum_ns = None;
+    row.ready_sum_ns = None;
+    row.ready_avg_ns = None;
 }

@@ -136,24 +136,26 @@ fn nested_sums(
     sums(line.words("rows add up to "), (source, total), sort)
 }
 
-/// Returns the sums that are known. Without events that make threads ready, no wait counts, and of
-/// ready times only those of preempted threads.
-fn known(session: &Session, total: CpuTotal) -> Result<CpuTotal> {
+/// Returns `true` if waits and ready times are not known. Without events that make threads ready,
+/// no wait counts, and of ready times only those of preempted threads.
+fn lacks_waits(session: &Session, total: CpuTotal) -> Result<bool> {
     // Extracts that were made of sums can have waits without these events.
     if total.wait_ns != Some(0) {
-        return Ok(total);
+        return Ok(false);
     }
     let sql =
         "SELECT count(*) AS rows FROM topic WHERE topic = 'ready threads' AND NOT is_recorded";
     let missing: Vec<Count> = ask(session, sql)?;
-    if missing.iter().all(|count| count.rows == 0) {
-        return Ok(total);
-    }
-    Ok(CpuTotal {
+    Ok(missing.iter().any(|count| count.rows > 0))
+}
+
+/// Returns the sums without waits and ready times.
+const fn without_waits(total: CpuTotal) -> CpuTotal {
+    CpuTotal {
         wait_ns: None,
         ready_ns: None,
         ..total
-    })
+    }
 }
 
 /// Returns the numbers to add up over extracts.

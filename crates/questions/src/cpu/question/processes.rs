@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::below::below;
-use super::{CpuQuestion, CpuViewContext, known, numbers, source_line, sums};
+use super::{CpuQuestion, CpuViewContext, lacks_waits, numbers, source_line, sums, without_waits};
 use crate::cpu::{CpuRow, CpuTotal};
 use crate::module_text::module_text as module;
 use etwkit_question::Format::{Fixed, Milliseconds, Moment, ProcessLine, Whole, Word};
@@ -176,14 +176,17 @@ fn newest(sources: &[Source<Shown>]) -> HashMap<Option<String>, i64> {
 
 pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer> {
     let answer = question.process_request().ask(session)?;
-    let (source, total): (_, CpuTotal) = (answer.source(), answer.total);
+    let (source, mut total): (_, CpuTotal) = (answer.source(), answer.total);
+    let mut rows = answer.rows;
     let asked = CpuViewContext::new(question, source, total);
-    let rows = answer
-        .rows
+    if lacks_waits(session, total)? {
+        total = without_waits(total);
+        rows.iter_mut().for_each(forget_waits);
+    }
+    let rows = rows
         .into_iter()
         .map(|row| Shown { row, diff_ns: None })
         .collect();
-    let total = known(session, total)?;
     // Sums of processes are the rows themselves.
     let is_total = question.show_total.as_deref() == Some("total");
     let heading = question
@@ -194,4 +197,10 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
         .with_heading(heading)
         .with_sums(numbers(source, total))
         .showing(if is_total { Shows::Sums } else { Shows::Rows }))
+}
+
+/// Removes waits and ready times from a row.
+fn forget_waits(row: &mut CpuRow) {
+    row.wait_ns = None;
+    row.ready_ns = None;
 }
