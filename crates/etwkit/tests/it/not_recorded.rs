@@ -46,10 +46,11 @@ fn write_empty(path: &str) {
 #[test]
 fn rows_on_the_standard_output_have_no_sentence_before_them() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("empty.etl");
-    let trace = path.to_str().unwrap();
-    write_empty(trace);
-    let answer = run(&["dump", "disk", "--csv", "-", trace]);
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (trace, extract) = (path("empty.etl"), path("empty.etwx"));
+    write_empty(&trace);
+    run(&["extract", &trace, "--out", &extract]);
+    let answer = run(&["dump", "disk", "--csv", "-", &extract]);
     assert_eq!(answer.exit, Exit::Nothing, "{}", answer.err);
     assert!(answer.out.starts_with("trace,"), "{}", answer.out);
     assert!(

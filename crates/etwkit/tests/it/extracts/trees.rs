@@ -194,6 +194,7 @@ fn methods_of_a_range_over_everything_are_the_stored_ones() {
                 "switches",
                 "threads",
                 "first_ns",
+                "last_ns",
             ];
             rows.iter()
                 .map(|row| (key(row), columns.map(|column| row[column].clone()).to_vec()))
