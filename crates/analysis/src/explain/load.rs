@@ -250,7 +250,7 @@ fn settings() -> String {
         ),
         of(
             "'processor frequency'",
-            "'far below that of the fastest run'",
+            "'far below the fastest run'",
             &slow,
         ),
         of("'processors'", "processors", "trace"),
