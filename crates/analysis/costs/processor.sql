@@ -18,6 +18,6 @@ WITH source AS ( -- the same as of dump cpu: samples, or context switches if the
   GROUP BY m.module ORDER BY own_ns DESC NULLS LAST, m.module LIMIT 1
 ), makers AS (SELECT lower(path) AS path, max(company) AS company FROM module GROUP BY lower(path))
 SELECT b.culprit, b.process_key, b.cost_ns,
-  CASE WHEN o.own_ns >= 0.5 * b.cost_ns THEN ', ' || CAST(round(100.0 * o.own_ns / b.cost_ns) AS BIGINT) || ' % of it in ' || o.module
+  CASE WHEN b.cost_ns > 0 AND o.own_ns >= 0.5 * b.cost_ns THEN ', ' || CAST(round(100.0 * o.own_ns / b.cost_ns) AS BIGINT) || ' % of it in ' || o.module
     || coalesce(' (' || k.company || ')', '') ELSE '' END AS part
 FROM busiest b LEFT JOIN own o ON true LEFT JOIN makers k ON k.path = o.path

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::{Kind, Opt, OptionError, Request, Values, option};
+use crate::covered::{Covered, Recorder};
 use crate::moment::{MARK, moment};
 use crate::range::{Part, Range, Unit};
 use crate::trace::TraceInfo;
@@ -124,8 +125,10 @@ impl Places {
         let mut places = Values::new();
         if !self.clock.is_empty() {
             let info = TraceInfo::ask(session)?;
+            // The length of an extracted part is not its end.
+            let (_, end_ns) = Covered::new(Recorder::Any, Range::default()).ends_ns(session)?;
             for ClockPart { option, text, part } in &self.clock {
-                let range = part.place(text, info.clock(), info.duration_ns);
+                let range = part.place(text, info.clock(), end_ns);
                 let range = range.map_err(|source| Error::Part { option, source })?;
                 places.insert((*option).to_owned(), range.with_unit(Unit::Moment).into());
             }

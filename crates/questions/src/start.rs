@@ -252,7 +252,7 @@ fn without_time(ends: i64) -> Option<Line> {
     (ends > 0).then(|| {
         Line::new("(")
             .counted(ends, ["end has", "ends have"])
-            .words(" no duration: its start is not known)")
+            .words(" no duration: the start is not known)")
     })
 }
 

@@ -164,6 +164,7 @@ pub(super) fn answer(asked: &DiffRequest, session: &Session, top: usize) -> Resu
         both.measure_by_process(sums, noise_ns(asked));
     }
     let mut report = Report::new(asked, &both, top);
+    report.has_processes = processes.is_ok();
     report.remarks.extend(facts::remarks(&both)?);
     report.judge()?;
     let mut processes = Some(processes);
@@ -231,6 +232,8 @@ struct Report<'a> {
     /// Titles of tables whose data neither side recorded.
     not_recorded: Vec<&'static str>,
     tables: Vec<(DiffTable, String, Answer)>,
+    /// True if both sides recorded times of processes.
+    has_processes: bool,
     processes: Vec<Change>,
     modules: Vec<Change>,
     methods: Vec<Change>,
@@ -259,6 +262,7 @@ impl<'a> Report<'a> {
             remarks: Vec::new(),
             not_recorded: Vec::new(),
             tables: Vec::new(),
+            has_processes: false,
             processes: Vec::new(),
             modules: Vec::new(),
             methods: Vec::new(),
@@ -561,6 +565,7 @@ impl<'a> Report<'a> {
         let rows = sentence::Rows {
             finding,
             settings: &self.settings,
+            has_processes: self.has_processes,
             processes: &self.processes,
             modules: &self.modules,
             methods: &self.methods,

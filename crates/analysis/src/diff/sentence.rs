@@ -43,6 +43,8 @@ pub(super) struct Rows<'r> {
     /// The finding that explains most.
     pub(super) finding: Option<&'r FindingChange>,
     pub(super) settings: &'r [Fact],
+    /// True if both sides recorded times of processes.
+    pub(super) has_processes: bool,
     pub(super) processes: &'r [Change],
     pub(super) modules: &'r [Change],
     pub(super) methods: &'r [Change],
@@ -70,7 +72,7 @@ pub(super) fn sentence(both: &Sides, rows: &Rows<'_>, is_same: bool) -> String {
         // The length of a recording explains nothing, so the cause goes first.
         (Some(cause), _) => format!("{} ({wall})", capital(&cause)),
         (None, Some(busiest)) => format!("{wall}; {busiest}"),
-        (None, None) if is_measured => wall,
+        (None, None) if is_measured || !rows.has_processes => wall,
         (None, None) => format!("No process differs by more than noise ({wall})"),
     }
 }
@@ -379,6 +381,7 @@ mod tests {
         let rows = |finding, processes| Rows {
             finding,
             settings: &[],
+            has_processes: true,
             processes,
             modules: &[],
             methods: &[],
@@ -413,6 +416,7 @@ mod tests {
             let rows = Rows {
                 finding: None,
                 settings: &[],
+                has_processes: true,
                 processes,
                 modules: &[],
                 methods: &[],
@@ -473,6 +477,7 @@ mod tests {
         let rows = Rows {
             finding: None,
             settings: &[],
+            has_processes: true,
             processes: &[],
             modules: &[],
             methods: &methods,

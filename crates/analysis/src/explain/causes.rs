@@ -118,6 +118,11 @@ impl Causes {
         cause.effect >= LEAST_SHARE * self.difference()
     }
 
+    /// Returns `true` if fast runs have more of a cause than slow ones.
+    pub(super) fn has_more_in_fast_runs(&self, cause: &Cause) -> bool {
+        cause.effect <= -LEAST_SHARE * self.difference()
+    }
+
     /// Returns the causes that slow runs have more of than fast ones.
     pub(super) fn of_difference(&self) -> impl Iterator<Item = &Cause> {
         self.causes
@@ -125,8 +130,8 @@ impl Causes {
             .filter(|cause| self.is_of_difference(cause))
     }
 
-    /// Returns the causes that slow and fast runs have alike: single runs would be faster without
-    /// them.
+    /// Returns the causes that slow runs have no more of than fast ones: single runs would be faster
+    /// without them.
     pub(super) fn of_both_halves(&self) -> impl Iterator<Item = &Cause> {
         self.causes
             .iter()
@@ -528,8 +533,9 @@ impl Search<'_, '_> {
         let difference = self.difference();
         let is_large = |chosen: &&Chosen| {
             let is_part = chosen.is_p_of_all;
-            self.effect(chosen) >= LEAST_SHARE * difference
-                || is_part && self.own_effect(chosen) >= LEAST_OWN_SHARE * difference
+            let is_large = self.effect(chosen) >= LEAST_SHARE * difference
+                || is_part && self.own_effect(chosen) >= LEAST_OWN_SHARE * difference;
+            is_large && !self.is_impossible(chosen)
         };
         let large = self.chosen.iter().filter(is_large);
         let mut causes: Vec<Cause> = large.filter_map(|chosen| self.cause(chosen)).collect();

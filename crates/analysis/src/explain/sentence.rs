@@ -152,8 +152,13 @@ impl Explanation {
             ));
         }
         lines.extend(self.causes.of_both_halves().map(|cause| {
+            let whose = if self.causes.has_more_in_fast_runs(cause) {
+                "Fast runs have more of"
+            } else {
+                "Slow and fast runs alike have"
+            };
             format!(
-                "Slow and fast runs alike have {} ({} in the half of them that has most of it)",
+                "{whose} {} ({} in the half of all runs that has most of it)",
                 cause_name(cause),
                 ms(cause.own_effect)
             )

@@ -432,7 +432,7 @@ fn what_there_is(asked: &OverviewRequest, contents: Contents) -> Vec<Named> {
         let rows = Answer::rows(asked, &PROVIDERS, providers).with_foot(more);
         all.push((OverviewTable::Providers, title, rows));
     }
-    let mut recorded = Line::new("  recorded, with events: ");
+    let mut recorded = Line::new("  recorded (number of events): ");
     for (at, topic) in topics.iter().enumerate() {
         let name = if at == 0 {
             topic.topic.clone()

@@ -467,3 +467,27 @@ fn a_cause_of_slow_and_fast_runs_alike_is_named() {
         )
     );
 }
+
+/// The scanner runs only where no name was looked up, so fast runs have more of it.
+#[test]
+fn a_cause_that_fast_runs_have_is_told_apart() {
+    let names = [
+        0.0, 0.0, 10.0, 0.0, 0.0, 5.0, 950.0, 960.0, 940.0, 955.0, 950.0, 970.0,
+    ];
+    let scans = [
+        300.0, 310.0, 305.0, 0.0, 0.0, 300.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+    ];
+    let mut made = Made::new(12, 9);
+    let own = made.column(|chance| 900.0 + 5.0 * chance);
+    let metric = sum(&[&scans, &names, &own]);
+    made.add(Kind::Method, Measure::Wait, "av.sys!Scan", 0.0, &scans);
+    made.add(Kind::Method, Measure::Wait, "dns.dll!Query", 0.0, &names);
+    made.matrix.finish();
+    let found = Causes::find(&made.matrix, &metric);
+    let of_fast: Vec<&str> = found
+        .of_both_halves()
+        .filter(|cause| found.has_more_in_fast_runs(cause))
+        .map(|cause| cause.name.what.as_str())
+        .collect();
+    assert_eq!(of_fast, ["av.sys!Scan"]);
+}

@@ -124,7 +124,7 @@ fn a_time_that_is_not_known_is_no_zero_in_a_total() {
         });
         text.collect::<String>()
     };
-    let old = "(1 end has no duration: its start is not known)";
+    let old = "(1 end has no duration: the start is not known)";
     assert_eq!(total("old", false), format!("Total: 0 starts; 1 end{old}"));
     assert_eq!(total("old", true), format!("Total: 1 process{old}"));
     let a = total("a", false);
