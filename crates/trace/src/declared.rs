@@ -158,25 +158,14 @@ pub struct Topic {
     pub(crate) tables: &'static [&'static Table],
 }
 
-/// Keywords of the kernel logger whose events every machine writes: without any of them they were not
-/// recorded, whatever was enabled.
-const FREQUENT: [&str; 10] = [
-    "PROC_THREAD",
-    "LOADER",
-    "FILENAME",
-    "PROFILE",
-    "CSWITCH",
-    "DISPATCHER",
-    "DPC",
-    "INTERRUPT",
-    "SYSCALL",
-    "ALL_FAULTS",
-];
+/// Keywords of the kernel logger whose events a machine need not write. Without any of all others they
+/// were not recorded, whatever was enabled: a file may hold a part of what its session recorded.
+const RARE: [&str; 1] = ["HARD_FAULTS"];
 
 impl Topic {
     /// True if the kernel logger recorded the topic and need not have written any of it.
     fn may_be_silent(&self, enabled: GroupMask) -> bool {
-        let is_silent = |keyword: &str| enabled.has(keyword) && !FREQUENT.contains(&keyword);
+        let is_silent = |keyword: &str| enabled.has(keyword) && RARE.contains(&keyword);
         self.recorded_by.split('+').all(is_silent)
     }
 }

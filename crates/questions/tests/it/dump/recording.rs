@@ -46,7 +46,7 @@ fn counted() -> Session {
     counted_in(trace(), 2 * MS, &[])
 }
 
-/// The same in a trace with this CPU of code that writes events, and these methods in stacks.
+/// Switches as in [`counted`], in a trace with this CPU of code that writes events and these methods.
 fn counted_in(trace: Trace, tracing_ns: i64, methods: &[CpuMethod]) -> Session {
     let tag = |tag: &str, cpu_ns| CpuTag {
         process_key: Some(1),
