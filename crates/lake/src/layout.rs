@@ -17,12 +17,12 @@ pub const RUN: &str = "run";
 
 /// The column after `run_id`: the attempt that wrote the rows of a run.
 pub const GENERATION: Column = Column {
-    name: "generation",
+    name: "run_generation",
     kind: Kind::Int64,
     nullable: false,
     unit: "",
     doc: "The attempt that wrote the row. Rows count if the table `run` has their `run_id` with this \
-          `generation`.",
+          `run_generation`.",
 };
 
 /// The column by which files lie in folders: the month in which the trace starts. It is not in the
@@ -208,10 +208,22 @@ pub(crate) fn widened(table: &str, known: &str, schema: &Schema) -> Result<Optio
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use arrow_array::{Array as _, Int64Array};
     use etwkit_trace::table::{Process, Row};
 
     use super::*;
+
+    #[test]
+    fn no_column_of_a_table_has_the_name_of_a_key() {
+        for table in tables() {
+            let schema = schema(table);
+            let own = schema.fields().iter().map(|field| field.name().as_str());
+            let names: BTreeSet<&str> = own.chain([PART]).collect();
+            assert_eq!(names.len(), schema.fields().len() + 1, "{}", table.name);
+        }
+    }
 
     #[test]
     fn months_and_days_come_from_the_text_of_a_start() {
@@ -229,7 +241,7 @@ mod tests {
         let schema = schema(Process::TABLE);
         let key: ArrayRef = Arc::new(Int64Array::from(vec![7, 7]));
         let keys = |name: &str| {
-            [RUN_ID.name, "generation"]
+            [RUN_ID.name, GENERATION.name]
                 .contains(&name)
                 .then(|| key.clone())
         };

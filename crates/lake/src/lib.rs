@@ -2,7 +2,7 @@
 //! thousands of runs opens a few files.
 //!
 //! `LAKE/<table>/` has the rows of all runs of one declared table, with the columns `run_id` and
-//! `generation` before its own. `LAKE/run/` has a row for each run. That row is committed last and is
+//! `run_generation` before its own. `LAKE/run/` has a row for each run. That row is committed last and is
 //! the only switch: rows of any table count if `run` names their `run_id` and `generation`. So a run
 //! is there as a whole or not at all, although a commit covers a single table.
 //!

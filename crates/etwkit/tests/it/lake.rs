@@ -433,13 +433,13 @@ lake = sys.argv[1]
 run = DeltaTable(lake + '/run').to_pyarrow_table()
 process = DeltaTable(lake + '/process')
 rows = process.to_pyarrow_table()
-keys = set(zip(run['run_id'].to_pylist(), run['generation'].to_pylist()))
-live = [k for k in zip(rows['run_id'].to_pylist(), rows['generation'].to_pylist()) if k in keys]
+keys = set(zip(run['run_id'].to_pylist(), run['run_generation'].to_pylist()))
+live = [k for k in zip(rows['run_id'].to_pylist(), rows['run_generation'].to_pylist()) if k in keys]
 print(len(keys), len(live))
 files = lake + '/process/*/*.parquet'
 runs = lake + '/run/*/*.parquet'
 print(*duckdb.sql(f'''SELECT count(DISTINCT p.run_id), count(*) FROM read_parquet('{files}') p
-    SEMI JOIN read_parquet('{runs}') r ON r.run_id = p.run_id AND r.generation = p.generation''').fetchall()[0])
+    SEMI JOIN read_parquet('{runs}') r ON r.run_id = p.run_id AND r.run_generation = p.run_generation''').fetchall()[0])
 print(sorted(run['labels'].to_pylist(), key=str) == [[]] * len(keys), run['tables'].to_pylist()[0] != [])
 process.create_checkpoint()
 os.remove(lake + '/process/_delta_log/00000000000000000000.json')

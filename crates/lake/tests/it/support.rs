@@ -146,7 +146,7 @@ pub(crate) fn marks_in(lake: &Path) -> BTreeMap<i64, usize> {
             .unwrap();
         for batch in rows {
             let batch = batch.unwrap();
-            let keys = ["run_id", "generation"].map(|name| {
+            let keys = ["run_id", "run_generation"].map(|name| {
                 let column = batch.column_by_name(name).unwrap();
                 column.as_primitive::<Int64Type>().clone()
             });
