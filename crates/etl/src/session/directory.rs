@@ -271,14 +271,15 @@ impl BufferCounts {
         let total = buffers.len() as u64;
         let expected = expected_buffers(header);
         let absent = expected.map_or(0, |expected| expected.saturating_sub(total));
-        let between = if has_own_numbers(buffers, header) {
-            missing_sequence_numbers(buffers)
+        let holes = missing_sequence_numbers(buffers);
+        let between = if are_own_numbers(header, total, || holes) {
+            holes
         } else {
             0
         };
         // A merge numbers the buffers anew, without holes.
-        let holes = if header.log_file_mode & mode::RELOG == 0 {
-            missing_sequence_numbers(buffers)
+        let of_numbers = if header.log_file_mode & mode::RELOG == 0 {
+            holes
         } else {
             0
         };
@@ -288,7 +289,7 @@ impl BufferCounts {
             events_lost: with(flag::EVENTS_LOST),
             buffer_lost: with(flag::BUFFER_LOST),
             expected,
-            missing: absent.max(holes),
+            missing: absent.max(of_numbers),
             // Buffers skipped or missing in the middle are not missing at the end.
             is_cut: absent > buffers_in(skipped, buffers).max(between)
                 || buffers.last().is_some_and(BufferEntry::is_truncated),
@@ -350,6 +351,13 @@ fn expected_buffers(header: &TraceHeader) -> Option<u64> {
 
 /// Returns `true` if the sequence numbers show where buffers are missing.
 pub(super) fn has_own_numbers(buffers: &[BufferEntry], header: &TraceHeader) -> bool {
+    let holes = || missing_sequence_numbers(buffers);
+    are_own_numbers(header, buffers.len() as u64, holes)
+}
+
+/// The same as [`has_own_numbers`], of this number of buffers. The holes are counted only for merged
+/// files, since that sorts all numbers.
+fn are_own_numbers(header: &TraceHeader, there: u64, holes: impl FnOnce() -> u64) -> bool {
     let has = |bit: u32| header.log_file_mode & bit != 0;
     // An appended session starts to count anew.
     if has(mode::APPEND) {
@@ -360,8 +368,7 @@ pub(super) fn has_own_numbers(buffers: &[BufferEntry], header: &TraceHeader) -> 
     }
     // A merge numbers the buffers anew, without holes. Those that were lost after it leave holes, as
     // many as its header counts more than there are.
-    let holes = missing_sequence_numbers(buffers);
-    let there = buffers.len() as u64;
+    let holes = holes();
     holes > 0 && expected_buffers(header) == Some(there.saturating_add(holes))
 }
 
