@@ -2,10 +2,7 @@
 
 use super::below::below;
 use super::processes::moment;
-use super::{
-    By, CpuQuestion, CpuViewContext, lacks_waits, nested_sums, numbers, source_line, sums,
-    without_waits,
-};
+use super::{By, CpuQuestion, CpuViewContext, lacks_waits, numbers, source_line, without_waits};
 use crate::cpu::CpuTotal;
 use crate::method::{MethodRow, total};
 use crate::module_text::module_text as module;
@@ -147,13 +144,10 @@ fn heading(asked: &CpuViewContext, rows: &[MethodRow]) -> Option<Line> {
     if !matches!(asked.by.show_total.as_deref(), Some("process" | "method")) {
         return Some(line);
     }
-    let line = line.words("  [");
     let sum = (asked.source, total(rows));
-    let line = if asked.by.has_nested_rows() {
-        nested_sums(line, sum, asked.by.sort_by, exclusive(rows))
-    } else {
-        sums(line, sum, asked.by.sort_by)
-    };
+    let line = asked
+        .by
+        .sums_of_rows(line.words("  ["), sum, exclusive(rows));
     Some(line.words("]"))
 }
 
@@ -185,14 +179,9 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
         let rows = processes.iter_mut().flat_map(|group| &mut group.rows);
         rows.for_each(forget_waits);
     }
-    let heading = question.shows_sums().then(|| {
-        let sum = (source, total);
-        if question.has_nested_rows() {
-            nested_sums(Line::default(), sum, question.sort_by, exclusive_ns)
-        } else {
-            sums(Line::default(), sum, question.sort_by)
-        }
-    });
+    let heading = question
+        .shows_sums()
+        .then(|| question.sums_of_rows(Line::default(), (source, total), exclusive_ns));
     let groups = processes.into_iter().map(|group| group.rows).collect();
     Ok(Answer::groups(&asked, &METHODS, groups)
         .with_head(source_line(source, more))

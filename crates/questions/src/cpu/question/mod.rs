@@ -115,27 +115,6 @@ fn sums(line: Line, (source, total): (Option<CpuSource>, CpuTotal), sort: CpuSor
         .words(" ms")
 }
 
-/// Adds the sums of rows whose times contain those of others to a line:
-/// `exclusive CPU 5 ms; rows add up to CPU 9 ms, wait 2 ms, total 11 ms`. ETWAnalyzer prints the
-/// second part, which counts the time of a callee once for each of its callers.
-fn nested_sums(
-    line: Line,
-    (source, total): (Option<CpuSource>, CpuTotal),
-    sort: CpuSort,
-    exclusive_ns: Option<i64>,
-) -> Line {
-    let line = match exclusive_ns {
-        Some(exclusive_ns) => line
-            .words("exclusive ")
-            .words(cpu_word(source))
-            .words(" ")
-            .value(Milliseconds, exclusive_ns)
-            .words(" ms; "),
-        None => line,
-    };
-    sums(line.words("rows add up to "), (source, total), sort)
-}
-
 /// Returns `true` if waits and ready times are not known. Without events that make threads ready,
 /// no wait counts, and of ready times only those of preempted threads.
 fn lacks_waits(session: &Session, total: CpuTotal) -> Result<bool> {
@@ -299,14 +278,10 @@ impl Question for CpuQuestion {
         let total = all.iter().fold(CpuTotal::default(), |sum, numbers| {
             sum.plus(total_of(numbers))
         });
+        let exclusive = all.iter().filter_map(|numbers| numbers.get("exclusive_ns"));
+        let exclusive_ns = exclusive.copied().reduce(i64::saturating_add);
         let line = Line::heading("All extracts: ");
-        let sum = (Some(source), total);
-        if self.has_nested_rows() {
-            let exclusive = all.iter().filter_map(|numbers| numbers.get("exclusive_ns"));
-            let exclusive_ns = exclusive.copied().reduce(i64::saturating_add);
-            return vec![nested_sums(line, sum, self.sort_by, exclusive_ns)];
-        }
-        vec![sums(line, sum, self.sort_by)]
+        vec![self.sums_of_rows(line, (Some(source), total), exclusive_ns)]
     }
 
     fn tagging(&self) -> Tagging<'_> {
@@ -320,6 +295,30 @@ impl Question for CpuQuestion {
 }
 
 impl CpuQuestion {
+    /// Adds the sums of rows to a line. Where times of rows contain those of others, it is
+    /// `exclusive CPU 5 ms; rows add up to CPU 9 ms, wait 2 ms, total 11 ms`. ETWAnalyzer prints
+    /// the second part, which counts the time of a callee once for each of its callers.
+    fn sums_of_rows(
+        &self,
+        line: Line,
+        (source, total): (Option<CpuSource>, CpuTotal),
+        exclusive_ns: Option<i64>,
+    ) -> Line {
+        if !self.has_nested_rows() {
+            return sums(line, (source, total), self.sort_by);
+        }
+        let line = match exclusive_ns {
+            Some(exclusive_ns) => line
+                .words("exclusive ")
+                .words(cpu_word(source))
+                .words(" ")
+                .value(Milliseconds, exclusive_ns)
+                .words(" ms; "),
+            None => line,
+        };
+        sums(line.words("rows add up to "), (source, total), self.sort_by)
+    }
+
     /// Returns the answer with processes, or with methods.
     fn compute(&self, session: &Session) -> Result<Answer> {
         if self.asks_waits() {
