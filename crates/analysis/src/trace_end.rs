@@ -2,7 +2,6 @@
 //! need.
 
 use etwkit_question::covered::{Covered, Recorder};
-use etwkit_question::range::Range;
 use etwkit_question::{Error, ask, has_rows};
 use etwkit_sql::Session;
 
@@ -27,7 +26,7 @@ impl TraceEnds {
     pub(crate) fn ask(session: &Session) -> Result<Self> {
         // Other sessions in the same files may start before the kernel logger and continue after it,
         // when the states of threads are unknown.
-        let sql = Covered::new(Recorder::Kernel, Range::default()).sql();
+        let sql = Covered::whole(Recorder::Kernel).sql();
         let found = ask(session, &sql)?.into_iter().next();
         // Tables without a trace, as of a test, have no time.
         Ok(found.unwrap_or_default())

@@ -4,7 +4,7 @@
 use etwkit_base::{digits, shell};
 
 use crate::covered::{Covered, Recorder};
-use crate::range::{Part, Range, Unit};
+use crate::range::{Part, Unit};
 use crate::trace::TraceInfo;
 use crate::{Among, AnyQuestion, Count, Group, Kind, Opt, Values};
 use crate::{Result, ask};
@@ -232,7 +232,7 @@ fn outside(session: &Session, text: &str) -> Result<Option<String>> {
         return Ok(None);
     };
     let info = TraceInfo::ask(session)?;
-    let (start_ns, end_ns) = Covered::new(Recorder::Any, Range::default()).ends_ns(session)?;
+    let (start_ns, end_ns) = Covered::whole(Recorder::Any).ends_ns(session)?;
     let Ok(range) = part.place(text, info.clock(), end_ns) else {
         return Ok(None);
     };

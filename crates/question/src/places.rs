@@ -126,7 +126,7 @@ impl Places {
         if !self.clock.is_empty() {
             let info = TraceInfo::ask(session)?;
             // The length of an extracted part is not its end.
-            let (_, end_ns) = Covered::new(Recorder::Any, Range::default()).ends_ns(session)?;
+            let (_, end_ns) = Covered::whole(Recorder::Any).ends_ns(session)?;
             for ClockPart { option, text, part } in &self.clock {
                 let range = part.place(text, info.clock(), end_ns);
                 let range = range.map_err(|source| Error::Part { option, source })?;

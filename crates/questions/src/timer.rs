@@ -133,7 +133,7 @@ impl TimerRequest {
     #[must_use]
     pub fn sql(&self) -> String {
         // `--range` chooses requests and does not shorten them, so it does not shorten the whole either.
-        let part = Covered::new(Recorder::Any, Range::default()).sql();
+        let part = Covered::whole(Recorder::Any).sql();
         let start = "greatest(coalesce(r.start_ns, t.start_ns), t.start_ns)";
         let end = "least(coalesce(r.end_ns, t.end_ns), t.end_ns)";
         let mut conditions = self.processes.conditions();

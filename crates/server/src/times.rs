@@ -2,7 +2,6 @@
 //! `docs/numbers/range.md`.
 
 use etwkit_question::covered::{Covered, Recorder};
-use etwkit_question::range::Range as Asked;
 use etwkit_sql::Session;
 use etwkit_trace::table::Table;
 
@@ -82,7 +81,7 @@ impl Times {
         if !matches!(self, Self::Switch { .. }) {
             return Ok(self);
         }
-        let all = Covered::new(Recorder::Kernel, Asked::default());
+        let all = Covered::whole(Recorder::Kernel);
         let (from_ns, to_ns) = all.ends_ns(session)?;
         let known = Range { from_ns, to_ns };
         Ok(Self::Switch { known })

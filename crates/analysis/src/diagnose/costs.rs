@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 use etwkit_question::any_rows::{AnyRow, AnyValue, ask_any};
 use etwkit_question::ask;
 use etwkit_question::covered::{Covered, Recorder};
-use etwkit_question::range::Range;
 use etwkit_sql::Session;
 
 use super::chain;
@@ -105,7 +104,7 @@ fn shown(
         let pid = ask::<Of>(session, &sql)?.first().map(|of| of.pid);
         values.insert("pid".to_owned(), pid.into());
     }
-    let length = Covered::new(Recorder::Any, Range::default()).length_ns(session)?;
+    let length = Covered::whole(Recorder::Any).length_ns(session)?;
     let value = |name: &str| values.get(name);
     let evidence: Vec<String> = cost
         .evidence

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use etwkit_question::any_rows::{AnyRow, AnyValue};
 use etwkit_question::ask;
 use etwkit_question::covered::{Covered, Recorder};
-use etwkit_question::range::Range;
 use etwkit_sql::{Session, tables};
 
 use super::evidence::{EvidenceLine, line, spot};
@@ -153,7 +152,7 @@ impl<'s> Findings<'s> {
                 .collect(),
             // Tables without a trace, as of a test, have no time and no losses.
             recording: recording.into_iter().next().unwrap_or_default(),
-            length_ns: Covered::new(Recorder::Any, Range::default()).length_ns(session)?,
+            length_ns: Covered::whole(Recorder::Any).length_ns(session)?,
             known: None,
             in_tables: HashMap::new(),
             all: Vec::new(),

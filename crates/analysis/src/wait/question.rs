@@ -1,7 +1,6 @@
 //! The SQL of questions about waits.
 
 use etwkit_question::covered::{Covered, Recorder};
-use etwkit_question::range::Range;
 use etwkit_question::sql::{ends, filtered, range_condition, text_condition};
 use etwkit_sql::DEFAULT_TAG_SET;
 use etwkit_sql::filter::TextFilter;
@@ -176,7 +175,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         } else {
             "\n  WHERE wait_end >= wait_start OR ready_end >= ready_start OR (is_open_wait AND open_ns >= 0) OR is_unknown".to_owned()
         };
-        let end = Covered::new(Recorder::Kernel, Range::default()).end;
+        let end = Covered::whole(Recorder::Kernel).end;
         format!(
             "wait AS (
   SELECT * FROM (

@@ -35,6 +35,12 @@ pub struct Covered {
 }
 
 impl Covered {
+    /// Returns the part of the trace in which these sessions recorded and which was extracted.
+    #[must_use]
+    pub fn whole(recorder: Recorder) -> Self {
+        Self::new(recorder, Range::default())
+    }
+
     /// Returns the part of the range in which these sessions recorded and which was extracted.
     #[must_use]
     pub fn new(recorder: Recorder, asked: Range) -> Self {

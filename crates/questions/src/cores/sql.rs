@@ -3,7 +3,6 @@
 use super::kinds::ENABLED_CORES;
 use super::{CoresRequest, CoresTable};
 use etwkit_question::covered::{Covered, Recorder};
-use etwkit_question::range::Range;
 use etwkit_question::sql::{PROCESS_COLUMNS, filtered, process_columns, text_condition};
 
 impl CoresRequest {
@@ -92,7 +91,7 @@ ORDER BY owner_run_ns, process_key, priority, efficiency_class DESC",
 /// Returns the length of the part of the trace that states and parking are of.
 // The kernel logger does not write their events.
 fn length() -> String {
-    Covered::new(Recorder::Any, Range::default()).length()
+    Covered::whole(Recorder::Any).length()
 }
 
 // Means are weighted by time: a long stretch at low speed counts more than a short one at high

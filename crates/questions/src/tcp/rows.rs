@@ -2,6 +2,7 @@
 //! connections.
 
 use super::{TcpGroup, TcpRequest};
+use etwkit_question::covered::{Covered, Recorder};
 use etwkit_question::sql::{filtered, process_columns_from, range_condition, text_condition};
 use etwkit_sql::literal::quoted;
 
@@ -136,6 +137,7 @@ LEFT JOIN rate v ON v.row_id = g.row_id AND v.kind = 'receive'",
         let one = |column: &str| {
             format!("CASE WHEN count(DISTINCT {column}) = 1 THEN min({column}) END AS {column}")
         };
+        let trace_end = Covered::whole(Recorder::Any).end;
         // Bytes come from posts if these were recorded: a segment that is sent again carries no new
         // ones.
         let moved =
@@ -151,7 +153,7 @@ LEFT JOIN rate v ON v.row_id = g.row_id AND v.kind = 'receive'",
   coalesce(a.client_retransmits, 0) AS client_retransmits,
   100.0 * (coalesce(a.retransmits, 0) - coalesce(a.client_retransmits, 0)) / nullif(g.sent_packets, 0) AS retransmit_percent,
   coalesce(a.retransmit_ns, 0) AS retransmit_ns, a.retransmit_min_ns, a.retransmit_max_ns, a.retransmit_median_ns,
-  {open}, {connected}, {close}, coalesce(g.close_ns, (SELECT max(coalesce(range_end_ns, duration_ns)) FROM trace)) - g.open_ns AS duration_ns,
+  {open}, {connected}, {close}, coalesce(g.close_ns, (SELECT max({trace_end}) FROM trace)) - g.open_ns AS duration_ns,
   {abort}, {remote_reset}, {timeout}, g.is_failed, g.keep_alives, g.template, {last_send}, {last_receive},
   g.max_send_gap_ns, g.max_receive_gap_ns, {rates},
   g.stat_in_bytes, g.stat_out_bytes, g.stat_in_packets, g.stat_out_packets, g.rtt_ns, g.min_rtt_ns, g.max_rtt_ns

@@ -4,7 +4,6 @@
 use etwkit_question::Format::{Fixed, Megabytes, Milliseconds};
 use etwkit_question::covered::{Covered, Recorder};
 use etwkit_question::declare;
-use etwkit_question::range::Range;
 use etwkit_question::{Answer, Line};
 use etwkit_question::{Result, ask};
 use etwkit_sql::Session;
@@ -38,7 +37,7 @@ const EVENTS: [&str; 2] = ["event", "events"];
 pub(super) fn with_foot(answer: Answer, session: &Session) -> Result<Answer> {
     // Aggregates without groups are one row even if a table is empty, so the joins keep the trace.
     // Sessions of every kind write the events that are counted.
-    let length = Covered::new(Recorder::Any, Range::default()).length();
+    let length = Covered::whole(Recorder::Any).length();
     let sql = format!(
         "SELECT CAST({length} AS DOUBLE) / 1e9 AS seconds, c.events, c.record_bytes, t.lost_events, t.lost_buffers,
   c.silent_seconds, g.tracing_ns, g.cpu_ns, n.named

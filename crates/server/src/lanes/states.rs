@@ -2,7 +2,6 @@
 //! `context_switch`, or from `cpu_sample` if there are no context switches.
 
 use etwkit_question::covered::{Covered, Recorder};
-use etwkit_question::range::Range as Asked;
 
 use super::chosen::Chosen;
 use super::{UNKNOWN, bounds};
@@ -42,7 +41,7 @@ impl Origin {
                 all.join("\n    AND ")
             );
         }
-        let known = Covered::new(Recorder::Kernel, Asked::default()).sql();
+        let known = Covered::whole(Recorder::Kernel).sql();
         format!(
             "t AS (
   SELECT s.thread_key, coalesce(s.process_key, {UNKNOWN}) AS owner, s.cpu, s.in_ns,

@@ -1,7 +1,6 @@
 //! Statements for the samples and switches of a thread, and their rows.
 
 use etwkit_question::covered::{Covered, Recorder};
-use etwkit_question::range::Range as Asked;
 use etwkit_sql::arrow::array::{AsArray, RecordBatch};
 use etwkit_sql::arrow::datatypes::{Int32Type, Int64Type};
 use etwkit_sql::{Result, Session};
@@ -75,7 +74,7 @@ fn offs_sql(request: &FlameChartRequest) -> String {
         from_ns: a,
         to_ns: b,
     } = request.range;
-    let known = Covered::new(Recorder::Kernel, Asked::default()).sql();
+    let known = Covered::whole(Recorder::Kernel).sql();
     // A slice ends after its switch-in, so all before the range are left out by their end.
     format!(
         "SELECT off_ns, on_ns, ready_from_ns, wait_reason, stack_id FROM (\
