@@ -394,7 +394,7 @@ impl Seeds {
                 // The target has another name for the file with the rows.
                 for file in &rows {
                     let name = file.strip_prefix(&folder).unwrap().to_str().unwrap();
-                    text = text.replace(name, "part=2026-11/a.parquet");
+                    text = text.replace(name, "run_month=2026-11/a.parquet");
                 }
                 seed.push(number);
                 push_block(&mut seed, text.as_bytes());

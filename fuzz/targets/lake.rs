@@ -17,12 +17,12 @@ const FILES: [&str; 9] = [
     "run/_delta_log/00000000000000000000.json",
     "run/_delta_log/00000000000000000001.json",
     "run/_delta_log/00000000000000000001.checkpoint.parquet",
-    "run/part=2026-11/a.parquet",
+    "run/run_month=2026-11/a.parquet",
     "process/_delta_log/00000000000000000000.json",
     "process/_delta_log/00000000000000000001.json",
     "process/_delta_log/00000000000000000001.checkpoint.parquet",
-    "process/part=2026-11/a.parquet",
-    "process/part=2026-11/b.parquet",
+    "process/run_month=2026-11/a.parquet",
+    "process/run_month=2026-11/b.parquet",
 ];
 
 fuzz_target!(|data: &[u8]| {

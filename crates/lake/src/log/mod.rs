@@ -340,7 +340,7 @@ mod tests {
         assert!(log.commit(&store, "CREATE TABLE", lines).unwrap());
         for number in 1..commits {
             let file = Written {
-                name: format!("part=2026-11/{number} a.parquet"),
+                name: format!("run_month=2026-11/{number} a.parquet"),
                 part: "2026-11".to_owned(),
                 size: number,
                 rows: number * 2,
@@ -460,7 +460,7 @@ mod tests {
         let mut log = Log::new(TABLE);
         let add = |number: u64| {
             let file = Written {
-                name: format!("part=2026-11/{number}.parquet"),
+                name: format!("run_month=2026-11/{number}.parquet"),
                 part: "2026-11".to_owned(),
                 size: 1,
                 rows: 1,

@@ -53,7 +53,7 @@ fn files_outside_the_folder_of_a_table_are_refused() {
     farm.lake.add(&[one(&farm, 1)]).unwrap();
     let refused = |path: &str, part: &str, expected: &str| {
         let text = format!(
-            "{{\"add\":{{\"path\":{path:?},\"partitionValues\":{{\"part\":{part:?}}},\"size\":1,\
+            "{{\"add\":{{\"path\":{path:?},\"partitionValues\":{{\"run_month\":{part:?}}},\"size\":1,\
              \"modificationTime\":1,\"dataChange\":true}}}}"
         );
         let commit = commit(&farm, "mark", 1, &text);
@@ -63,7 +63,7 @@ fn files_outside_the_folder_of_a_table_are_refused() {
     };
     for path in [
         "../../x.parquet",
-        "part=2026-11/%2e%2e/%2e%2e/x.parquet",
+        "run_month=2026-11/%2e%2e/%2e%2e/x.parquet",
         "/etc/x.parquet",
         "file:/etc/x.parquet",
         "s3://bucket/x.parquet",
@@ -75,7 +75,7 @@ fn files_outside_the_folder_of_a_table_are_refused() {
         refused(path, "2026-11", "files in the folder of the table, found");
     }
     for part in ["../../x", "..\\..\\x", "a/b"] {
-        refused("x.parquet", part, "months in the column part, found");
+        refused("x.parquet", part, "months in the column run_month, found");
     }
 }
 
@@ -128,8 +128,8 @@ fn files_of_others_are_read() {
     std::fs::rename(&file.path, folder.join("a b.parquet")).unwrap();
     let name = file.path.file_name().unwrap().to_str().unwrap();
     let text = format!(
-        "{{\"remove\":{{\"path\":\"part=2026-11/{name}\",\"dataChange\":false}}}}\n\
-         {{\"add\":{{\"path\":\"part%3D2026-11/a%20b.parquet\",\"partitionValues\":{{\"part\":\"2026-11\"}},\
+        "{{\"remove\":{{\"path\":\"run_month=2026-11/{name}\",\"dataChange\":false}}}}\n\
+         {{\"add\":{{\"path\":\"run_month%3D2026-11/a%20b.parquet\",\"partitionValues\":{{\"run_month\":\"2026-11\"}},\
          \"size\":{},\"modificationTime\":1,\"dataChange\":false}}}}\n",
         file.size
     );

@@ -179,10 +179,10 @@ fn vacuum_deletes_what_ended_writers_left() {
     farm.lake.add(&[one(&farm, 1)]).unwrap();
     let table = farm.path().join("mark");
     let left = [
-        "part=2026-11/part-00000-0.zstd.parquet#1",
+        "run_month=2026-11/part-00000-0.zstd.parquet#1",
         "_delta_log/1.json#2",
     ];
-    let others = ["part=2026-11/a.parquet#x", "notes#1"];
+    let others = ["run_month=2026-11/a.parquet#x", "notes#1"];
     for file in left.iter().chain(&others) {
         std::fs::write(table.join(file), "left").unwrap();
     }

@@ -237,7 +237,7 @@ fn answer(asked: &Asked, kept: &mut Kept) -> Answer {
 fn put(asked: &Asked, key: &str, kept: &mut Kept) -> Answer {
     let is_create = asked.headers.get("if-none-match").map(String::as_str) == Some("*");
     let is_next_commit = key.ends_with("run/_delta_log/00000000000000000001.json");
-    let is_rows = key.contains("/part=");
+    let is_rows = key.contains("/run_month=");
     let fault = kept.fault.take_if(|fault| match fault {
         Fault::None | Fault::ShortAnswer | Fault::Overwrites => false,
         Fault::OtherWriter | Fault::LostAnswer => is_next_commit,
