@@ -12,7 +12,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::datasource::{MemTable, provider_as_source};
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, SubqueryAlias};
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::Statement as Sql;
 
@@ -52,12 +52,22 @@ pub(crate) fn computed(
     run: impl FnMut(LogicalPlan) -> Result<Answer>,
 ) -> Result<LogicalPlan> {
     let mut run = run;
+    // Parts that were too large once stay where they are, or the loop would compute them again and
+    // again.
     let mut left = Vec::new();
     while let Some(part) = innermost(&plan, parts, &left).map_err(|e| error::from_planning(&e))? {
         let scan = kept(run(part.clone())?, MOST_BYTES)?.and_then(|rows| scan(&part, &rows));
         match scan {
             Some(scan) => {
-                plan = replaced(plan, &part, &scan).map_err(|e| error::from_planning(&e))?;
+                let mut replacement = Replacement {
+                    parts,
+                    part: &part,
+                    scan: &scan,
+                    done: Vec::new(),
+                };
+                plan = replacement
+                    .over(plan)
+                    .map_err(|e| error::from_planning(&e))?;
             }
             None => {
                 left.push(part);
@@ -67,33 +77,54 @@ pub(crate) fn computed(
     Ok(plan)
 }
 
+/// A part, and the places in which the search for it has been.
+struct Found {
+    part: LogicalPlan,
+    places: usize,
+    /// Whether its rows can replace it at each place.
+    is_replaceable: bool,
+}
+
 /// Returns the smallest part that is in several places.
 fn innermost(
     plan: &LogicalPlan,
     parts: &HashSet<String>,
     left: &[LogicalPlan],
 ) -> datafusion::error::Result<Option<LogicalPlan>> {
-    let mut repeated: Vec<(LogicalPlan, usize)> = Vec::new();
+    let mut seen: Vec<Found> = Vec::new();
     plan.apply_with_subqueries(|node| {
-        if is_part(node, parts)? {
-            // Plans are compared and not hashed: copies of a part share what is below them, so that a
-            // comparison ends at once, and a hash would walk all of it at each place.
-            match repeated.iter_mut().find(|(part, _)| part == node) {
-                Some((_, places)) => *places += 1,
-                None => repeated.push((node.clone(), 1)),
-            }
+        match node {
+            LogicalPlan::SubqueryAlias(named) if is_part(named, parts) => {}
+            _ => return Ok(TreeNodeRecursion::Continue),
         }
-        Ok(TreeNodeRecursion::Continue)
+        // Plans are compared and not hashed: copies of a part share what is below them, so that a
+        // comparison ends at once, and a hash would walk all of it at each place.
+        let Some(found) = seen.iter_mut().find(|found| found.part == *node) else {
+            seen.push(Found {
+                part: node.clone(),
+                places: 1,
+                is_replaceable: false,
+            });
+            return Ok(TreeNodeRecursion::Continue);
+        };
+        found.places += 1;
+        if found.places == 2 {
+            // Few parts are in several places, and this walks all that is below one.
+            found.is_replaceable = !left.contains(node) && has_the_same_rows_everywhere(node)?;
+        }
+        // What is below a part goes with it if its rows replace it.
+        Ok(if found.is_replaceable {
+            TreeNodeRecursion::Jump
+        } else {
+            TreeNodeRecursion::Continue
+        })
     })?;
-    // A part that was too large once stays where it is, or the loop would compute it again and
-    // again.
-    repeated.retain(|(part, places)| *places > 1 && !left.contains(part));
     let mut smallest = None;
-    for (part, _) in repeated {
+    for found in seen.into_iter().filter(|found| found.is_replaceable) {
         // Smaller parts come first: they may be inside larger ones, which then read their rows.
-        let nodes = nodes(&part)?;
+        let nodes = nodes(&found.part)?;
         if smallest.as_ref().is_none_or(|(least, _)| nodes < *least) {
-            smallest = Some((nodes, part));
+            smallest = Some((nodes, found.part));
         }
     }
     Ok(smallest.map(|(_, part)| part))
@@ -108,20 +139,16 @@ fn nodes(plan: &LogicalPlan) -> datafusion::error::Result<usize> {
     Ok(nodes)
 }
 
-/// Returns `true` if a node is a part that has the same rows in every place.
-fn is_part(node: &LogicalPlan, parts: &HashSet<String>) -> datafusion::error::Result<bool> {
-    let LogicalPlan::SubqueryAlias(named) = node else {
-        return Ok(false);
-    };
+/// Returns `true` if a name is that of a part of the statement.
+fn is_part(named: &SubqueryAlias, parts: &HashSet<String>) -> bool {
     // An alias of an alias is the same rows twice under two names; the inner one is the part.
-    if !parts.contains(named.alias.table()) || matches!(*named.input, LogicalPlan::SubqueryAlias(_))
-    {
-        return Ok(false);
-    }
+    parts.contains(named.alias.table()) && !matches!(*named.input, LogicalPlan::SubqueryAlias(_))
+}
+
+/// Returns `false` for a part that refers to the row of an outer question, or to a random number.
+fn has_the_same_rows_everywhere(part: &LogicalPlan) -> datafusion::error::Result<bool> {
     let mut differs = false;
-    // A part that refers to the row of an outer question, or to a random number, has other rows at
-    // each place.
-    node.apply_with_subqueries(|node| {
+    part.apply_with_subqueries(|node| {
         node.apply_expressions(|expr| {
             differs |= expr.is_volatile()
                 || expr.exists(|part| Ok(matches!(part, Expr::OuterReferenceColumn(..))))?;
@@ -174,21 +201,50 @@ fn scan(part: &LogicalPlan, rows: &[RecordBatch]) -> Option<LogicalPlan> {
     scan.ok()?.build().ok()
 }
 
-fn replaced(
-    plan: LogicalPlan,
-    part: &LogicalPlan,
-    scan: &LogicalPlan,
-) -> datafusion::error::Result<LogicalPlan> {
-    let replace = |node: LogicalPlan| {
-        let is_it = node == *part;
-        Ok(if is_it {
+/// The rows of a part that take its places in a plan.
+struct Replacement<'a> {
+    parts: &'a HashSet<String>,
+    part: &'a LogicalPlan,
+    scan: &'a LogicalPlan,
+    /// What is below other parts, before and after. Copies of a part share it, and still do then,
+    /// so that the next comparisons of these copies end at once.
+    done: Vec<(Arc<LogicalPlan>, Arc<LogicalPlan>)>,
+}
+
+impl Replacement<'_> {
+    fn over(&mut self, plan: LogicalPlan) -> datafusion::error::Result<LogicalPlan> {
+        let plan = plan.transform_down_with_subqueries(|node| self.at(node))?;
+        Ok(plan.data)
+    }
+
+    fn at(&mut self, node: LogicalPlan) -> datafusion::error::Result<Transformed<LogicalPlan>> {
+        if node == *self.part {
             // The rows need no further search: there is no part inside them.
-            Transformed::new(scan.clone(), true, TreeNodeRecursion::Jump)
-        } else {
-            Transformed::no(node)
-        })
-    };
-    Ok(plan.transform_down_with_subqueries(replace)?.data)
+            return Ok(Transformed::new(
+                self.scan.clone(),
+                true,
+                TreeNodeRecursion::Jump,
+            ));
+        }
+        match node {
+            LogicalPlan::SubqueryAlias(mut named) if is_part(&named, self.parts) => {
+                named.input = self.below(&named.input)?;
+                let node = LogicalPlan::SubqueryAlias(named);
+                Ok(Transformed::new(node, true, TreeNodeRecursion::Jump))
+            }
+            node => Ok(Transformed::no(node)),
+        }
+    }
+
+    fn below(&mut self, input: &Arc<LogicalPlan>) -> datafusion::error::Result<Arc<LogicalPlan>> {
+        let mut done = self.done.iter();
+        if let Some((_, after)) = done.find(|(before, _)| Arc::ptr_eq(before, input)) {
+            return Ok(after.clone());
+        }
+        let after = Arc::new(self.over(LogicalPlan::clone(input))?);
+        self.done.push((input.clone(), after.clone()));
+        Ok(after)
+    }
 }
 
 #[cfg(test)]
@@ -225,6 +281,18 @@ mod tests {
         let (text, computed) = asked(sql);
         assert!(text.contains("| 4    | 10  |"), "{text}");
         assert_eq!(computed, 3);
+    }
+
+    #[test]
+    fn a_part_inside_one_that_is_used_several_times_is_computed_with_it() {
+        let sql = "WITH a AS (SELECT column1 AS x FROM (VALUES (1), (2))), \
+                   b AS (SELECT x + 1 AS y FROM a), \
+                   c AS (SELECT l.y FROM b l JOIN b r ON l.y = r.y) \
+                   SELECT l.y FROM c l JOIN c r ON l.y = r.y ORDER BY 1";
+        let (text, computed) = asked(sql);
+        assert!(text.contains("| 2 |") && text.contains("| 3 |"), "{text}");
+        // `a` is used once, by `b`.
+        assert_eq!(computed, 2);
     }
 
     #[test]
