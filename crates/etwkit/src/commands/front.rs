@@ -90,6 +90,8 @@ fn diagnosed(recording: &Path, args: &NowArgs, printer: &mut Printer<'_>) -> Res
         exit != Exit::Error,
         "the recording cannot be extracted: {error}"
     );
+    let notes = error.lines().filter_map(|line| line.strip_prefix("note: "));
+    notes.for_each(|note| printer.note(note));
     let extract = recording.with_extension("etwx");
     Front::line(printer, "")?;
     let line = [
