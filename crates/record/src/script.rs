@@ -107,7 +107,9 @@ pub(crate) fn explain(line: &RecorderLine, lines: &mut Lines<'_>) -> Result<()> 
 /// Returns a text as the start of a comment. `cmd.exe` reads operators in the first word of one.
 fn comment(text: &str) -> String {
     let text = with_variables(text);
-    let first = text.split(' ').next().unwrap_or_default();
+    let first = text
+        .split_once(' ')
+        .map_or(text.as_str(), |(first, _)| first);
     if first.contains(OPERATORS) {
         format!("option {text}")
     } else {
@@ -154,7 +156,7 @@ fn reference(text: &str) -> usize {
 
 /// True for the name of a variable, with a part or a replacement after a colon, as in `TEMP:~0,2`.
 fn is_variable(text: &str) -> bool {
-    let name = text.split(':').next().unwrap_or_default();
+    let (name, _) = text.split_once(':').unwrap_or((text, ""));
     let is_letter = |letter: char| letter.is_alphanumeric() || "_().-#".contains(letter);
     name.starts_with(|first: char| first.is_alphabetic() || first == '_')
         && name.chars().all(is_letter)
