@@ -48,7 +48,7 @@ pub(crate) fn print<N: AsRef<str>>(
 /// recording is also stopped if the recorded command fails.
 ///
 /// # Errors
-/// As for [`print`].
+/// As for [`print()`].
 pub(crate) fn print_recording<N: AsRef<str>>(
     start: &[Step],
     recorded: &[Step],
@@ -88,7 +88,7 @@ fn one(step: &Step, ending: &str, lines: &mut Lines<'_>) -> Result<()> {
 /// Prints a line of a recorder with the effect of each part. Its variables stay variables.
 ///
 /// # Errors
-/// As for [`print`].
+/// As for [`print()`].
 pub(crate) fn explain(line: &RecorderLine, lines: &mut Lines<'_>) -> Result<()> {
     line.step.args.iter().try_for_each(|arg| check(arg))?;
     HEAD.iter().try_for_each(|line| lines.line(line))?;
