@@ -154,7 +154,7 @@ pub struct StartArgs {
     /// Folder of the files of --rotate
     #[arg(long, value_name = "FOLDER", requires = "rotate", default_value = ".")]
     pub into: PathBuf,
-    /// Name of the files of --rotate, which becomes NAME_MACHINE.date-time.etl
+    /// Name of the files of --rotate: each becomes NAME_MACHINE.date-time.etl
     #[arg(long, value_name = "NAME", requires = "rotate", default_value = "Day")]
     pub name: String,
 }
