@@ -79,12 +79,12 @@ pub fn names_beside<'a>(
 }
 
 /// Returns the options for reading symbol files: tables of their names are kept for the next run.
-/// Without a search path, tables of an earlier run are not used either, so that an extract does not
-/// depend on earlier questions.
+/// Without a place that is named, tables of an earlier run are not used either, so that the names
+/// do not depend on earlier questions.
 #[must_use]
 pub fn options(settings: &Settings, path: &SearchPath, is_refresh: bool) -> Options {
     Options {
-        tables: cache_folder(settings, "symbol-tables").filter(|_| !path.elements().is_empty()),
+        tables: cache_folder(settings, "symbol-tables").filter(|_| path.has_named_place()),
         cache: cache_folder(settings, "symbols"),
         is_refresh,
         ..Options::default()
@@ -217,6 +217,32 @@ fn folders_beside(path: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tables_of_earlier_runs_count_once_a_place_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("slow.symbols")).unwrap();
+        let trace = folder.path().join("slow.etl");
+        let settings = Settings {
+            cache: Some(folder.path().join("cache")),
+            ..Settings::default()
+        };
+        // No system can use a place of FTP, as none can use a variable that is not set.
+        let unusable = "ftp://nowhere";
+        let place = folder.path().display().to_string();
+        for (named, unnamed, expected) in [
+            (None, None, false),
+            (None, Some(unusable), false),
+            (Some(unusable), None, false),
+            (Some(place.as_str()), None, true),
+            (None, Some(place.as_str()), true),
+        ] {
+            let named: Vec<String> = named.map(str::to_owned).into_iter().collect();
+            let path = search_path(&settings, &named, &trace, unnamed.as_slice());
+            let tables = options(&settings, &path, false).tables;
+            assert_eq!(tables.is_some(), expected, "{named:?} {unnamed:?}");
+        }
+    }
 
     #[test]
     fn a_folder_next_to_a_trace_that_is_also_named_is_searched_once() {

@@ -94,10 +94,19 @@ impl Cli {
 /// Returns the command line as the parser of arguments knows it.
 pub(crate) fn command() -> clap::Command {
     let root = help::in_groups(Cli::command(), help::COMMANDS, "");
+    let mut options = root.get_arguments();
+    let map = options.find(|option| option.get_id().as_str() == "map");
+    // The same option, which the parser also takes before the name of the command.
+    let map_of_cut = map.cloned().map(|map| map.help(MAP_OF_CUT));
     root.mut_subcommand("dump", |dump| {
         help::in_groups(dump, help::QUESTIONS, help::ELSEWHERE)
     })
+    .mut_subcommand("cut", |cut| cut.args(map_of_cut))
 }
+
+/// Help of `--map` where it names a file to write.
+const MAP_OF_CUT: &str = "With --redact, write the table of substitutes and real names into this new file: keep it \
+     to read answers about the new trace with real names";
 
 /// Reads a command line.
 ///

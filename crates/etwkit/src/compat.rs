@@ -116,6 +116,12 @@ fn extract(extraction: &Extraction, printer: &mut Printer<'_>) -> anyhow::Result
     let mut progress = extraction.progress(&traces);
     for command in extraction.commands(&traces)? {
         let args = extract_args(&command)?;
+        for note in args.symbols.notes() {
+            // Each command has the places of the line.
+            if !printer.notes().contains(&note) {
+                printer.note(&note);
+            }
+        }
         let sets = args.tags.sets(printer)?;
         let exit = run_reporting(
             &args,

@@ -45,7 +45,8 @@ Examples:
 pub(crate) const CUT_EXAMPLE: &str = "\
 Examples:
   etwkit cut slow-login.etl.zip --range 12..14.5 --out login.etl     reports on it answer as with --range 12..14.5
-  etwkit cut slow-login.etl --process \"winlogon;userinit\" --redact --out mail.etl";
+  etwkit cut slow-login.etl --process \"winlogon;userinit\" --redact --map real.names --out mail.etl
+  etwkit diagnose mail.etl --map real.names                          prints the real names, if you have the table";
 
 pub(crate) const RECORD_EXAMPLE: &str = "\
 Examples:

@@ -446,6 +446,39 @@ mod tests {
     }
 
     #[test]
+    fn options_with_one_name_say_what_they_do_for_each_command() {
+        let mut root = cli::command();
+        root.build();
+        for (path, name, expected) in [
+            (&["cut"][..], "map", "write the table"),
+            (&["diagnose"], "map", "Print the real names"),
+            (&["dump", "cpu"], "map", "Print the real names"),
+            (&["extract"], "symbols", "by default only these"),
+            (&["symbols", "load"], "symbols", "in _NT_SYMBOL_PATH"),
+        ] {
+            let command = path.iter().fold(&root, |command, name| {
+                command.find_subcommand(name).unwrap()
+            });
+            let help = option(command, name).unwrap().get_help().unwrap();
+            let help = help.to_string();
+            assert!(help.contains(expected), "{path:?}: {help}");
+        }
+    }
+
+    #[test]
+    fn the_table_of_real_names_is_named_before_and_after_its_command() {
+        for line in [
+            "etwkit cut a.etl --redact --map real.names --out b.etl",
+            "etwkit --map real.names cut a.etl --redact --out b.etl",
+            "etwkit diagnose a.etl --map real.names",
+        ] {
+            let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let map = cli::read(&args).unwrap().map;
+            assert_eq!(map, Some("real.names".into()), "{line}");
+        }
+    }
+
+    #[test]
     fn the_complete_help_stays_complete() {
         let args: Vec<OsString> = ["etwkit", "dump", "cpu", "-h", "--help"]
             .map(Into::into)

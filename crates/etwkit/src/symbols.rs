@@ -6,6 +6,7 @@ use clap::Args;
 use etwkit_engine::Settings;
 use etwkit_engine::symbols::search_path;
 use etwkit_extract::{NameFrom, OnSymbols};
+use etwkit_symbols::search_path::Element;
 use etwkit_symbols::{Options, SearchPath};
 
 #[derive(Debug, Args)]
@@ -15,8 +16,8 @@ pub(crate) struct SymbolArgs {
         long,
         value_name = "PATH",
         help = "Places of symbol files: folders, srv*CACHE*URL as in _NT_SYMBOL_PATH, or MS, Google, \
-                NtSymbolPath; several with ; or by repeating it. Without it only files next to the \
-                trace are used"
+                NtSymbolPath; several with ; or by repeating it. Files next to the trace are searched \
+                first, by default only these"
     )]
     pub(crate) symbols: Vec<String>,
 }
@@ -33,9 +34,16 @@ impl SymbolArgs {
         )
     }
 
-    /// Returns the named stores that this system does not have.
+    /// Returns the named places that are not searched, each with the reason.
     pub(crate) fn notes(&self) -> Vec<String> {
-        self.path(Path::new(""), &[]).notes().collect()
+        let path = self.path(Path::new(""), &[]);
+        let missing = path.elements().iter().filter_map(|element| match element {
+            Element::Folder(folder) if !folder.exists() => {
+                Some(format!("{}: this folder does not exist", folder.display()))
+            }
+            _ => None,
+        });
+        path.notes().chain(missing).collect()
     }
 }
 

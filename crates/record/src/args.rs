@@ -13,8 +13,8 @@ pub struct RecordArgs {
     /// Command to run
     #[command(subcommand)]
     pub command: RecordCommand,
-    /// Print the Windows commands, with the purpose of each, instead of running them. Other systems
-    /// always do so
+    /// Print a .cmd file of the Windows commands, with the purpose of each, instead of running them.
+    /// Other systems always do so
     #[arg(long, global = true)]
     pub script: bool,
 }
@@ -71,7 +71,7 @@ pub struct NowArgs {
     /// Stop after this time (10s, 5m) [default: when the command ends, or at Ctrl-C]
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     pub time: Option<Duration>,
-    /// A name, from which NAME_MACHINE.date-time.etl is made, or the path of an .etl file
+    /// A name, which becomes NAME_MACHINE.date-time.etl, or the path of an .etl file
     #[arg(long, value_name = "NAME", default_value = "Now")]
     pub name: String,
     /// Places of symbol files, as in `etwkit extract --symbols`
@@ -154,7 +154,7 @@ pub struct StartArgs {
     /// Folder of the files of --rotate
     #[arg(long, value_name = "FOLDER", requires = "rotate", default_value = ".")]
     pub into: PathBuf,
-    /// Name of the files of --rotate; machine, time and ending follow it
+    /// Name of the files of --rotate: each becomes NAME_MACHINE.date-time.etl
     #[arg(long, value_name = "NAME", requires = "rotate", default_value = "Day")]
     pub name: String,
 }
@@ -248,7 +248,7 @@ fn interval(text: &str) -> Result<u32, String> {
 /// Target of the recording.
 #[derive(Debug, Clone, Args)]
 pub struct StopArgs {
-    /// A name, from which NAME_MACHINE.date.time.etl is made, or the path of an .etl file
+    /// A name, which becomes NAME_MACHINE.date-time.etl, or the path of an .etl file
     pub name: String,
     /// Leave out symbol files of precompiled .NET code: making them takes 10 to 60 minutes after an
     /// update of .NET

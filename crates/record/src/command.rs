@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use etwkit_base::shell;
 use etwkit_terminal::errors::advised;
 use etwkit_terminal::{Align, Exit, Lines, Table};
 
@@ -17,7 +18,7 @@ use crate::listen;
 use crate::now;
 use crate::profiles::{self, ELSEWHERE, FILE_NAME, PROFILES, Profile, WPRP};
 use crate::recording::Machine;
-use crate::step::Step;
+use crate::step::{Step, literal};
 use crate::{pictures, rotate, script, steps, wprp};
 
 /// Runs the command on a machine and prints its result.
@@ -46,22 +47,28 @@ pub fn run(args: &RecordArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) 
         RecordCommand::Now(args) => print_now(args, lines)?,
         RecordCommand::Start(args) => print_start(args, lines)?,
         RecordCommand::Stop(args) => print_stop(args, lines)?,
-        RecordCommand::Cancel(args) => script::print(&[steps::cancel(args)], &[], lines)?,
+        RecordCommand::Cancel(args) => script::print(&[steps::cancel(args)], NO_NOTES, lines)?,
         RecordCommand::Status => return one(&steps::status(), is_here, machine, lines),
         RecordCommand::Counters => return one(&steps::counters(), is_here, machine, lines),
         RecordCommand::Sessions => return one(&steps::sessions(), is_here, machine, lines),
         RecordCommand::Mark(args) if is_here => return listen::mark(args, machine, lines),
         RecordCommand::Listen(args) if is_here => return listen::listen(args, machine, lines),
         RecordCommand::Mark(args) if args.also.is_empty() => print_mark(args, lines)?,
-        RecordCommand::Mark(_) | RecordCommand::Listen(_) => {
-            let hint = "run it on the Windows machines that record";
-            return Err(advised(
-                "marks on several machines are not a command of Windows",
-                hint,
-            ));
-        }
+        RecordCommand::Mark(_) => return Err(no_script("--also")),
+        RecordCommand::Listen(_) => return Err(no_script("listen")),
     }
     Ok(Exit::Answered)
+}
+
+/// A script without notes.
+const NO_NOTES: &[&str] = &[];
+
+/// Returns the error for something that this program does itself, so no script can do it.
+fn no_script(what: &str) -> anyhow::Error {
+    advised(
+        format!("{what} works only on Windows, and not as a script"),
+        "run the same line on the machine that is recorded, without --script",
+    )
 }
 
 /// Note about the file of the profiles of etwkit.
@@ -84,10 +91,7 @@ fn cancel(args: &BootArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> 
 /// Prints the script that starts a recording.
 fn print_start(args: &StartArgs, lines: &mut Lines<'_>) -> Result<()> {
     if args.rotate.is_some() {
-        return Err(advised(
-            "--rotate is not a command of Windows",
-            "`etwkit record start` does it on Windows",
-        ));
+        return Err(no_script("--rotate"));
     }
     let mut names = args.profiles.iter();
     let is_own = names.any(|name| profiles::find(name).is_some());
@@ -96,7 +100,13 @@ fn print_start(args: &StartArgs, lines: &mut Lines<'_>) -> Result<()> {
     } else {
         &[SYMBOL_FILES]
     };
-    script::print(&steps::start(args, Path::new(""))?, notes, lines)
+    script::print(&start_lines(args)?, notes, lines)
+}
+
+/// Returns the lines of a script that start a recording.
+fn start_lines(args: &StartArgs) -> Result<Vec<Step>> {
+    let steps = steps::start(args, Path::new(""))?;
+    Ok(steps.into_iter().map(Step::into_script).collect())
 }
 
 /// Prints the script that stops a recording.
@@ -106,8 +116,12 @@ fn print_stop(args: &StopArgs, lines: &mut Lines<'_>) -> Result<()> {
     if args.zip {
         all.push(pack(file));
     }
-    let notes =
-        ["Where the start set the interval of CPU samples, `wpr -resetprofint` restores it."];
+    let interval =
+        "Where the start set the interval of CPU samples, `wpr -resetprofint` restores it.";
+    let mut notes = vec![interval.to_owned()];
+    if args.extract {
+        notes.push(format!("Afterwards: {}", extract_line(&[], "FILE")));
+    }
     script::print(&all, &notes, lines)
 }
 
@@ -122,31 +136,50 @@ fn pack(file: String) -> Step {
 
 /// Prints the script that sets a mark.
 fn print_mark(args: &MarkArgs, lines: &mut Lines<'_>) -> Result<()> {
-    let mut all = vec![steps::mark(&args.text)];
+    let mut all = vec![steps::mark(&literal(&args.text))];
     if args.picture {
         all.push(pictures::step("Screenshot.jpg"));
     }
-    script::print(&all, &[], lines)
+    script::print(&all, NO_NOTES, lines)
 }
 
 /// Prints the script of a recording from start to stop.
 fn print_now(args: &NowArgs, lines: &mut Lines<'_>) -> Result<()> {
     let target = now::target(args);
-    let start = steps::start(&StartArgs::of(args.profiles.clone()), Path::new(""))?;
+    let start = start_lines(&StartArgs::of(args.profiles.clone()))?;
     let stop = steps::stop(&target, &file_of(&target));
-    let mut notes = vec![OWN_PROFILES, "Afterwards: etwkit diagnose FILE"];
+    let mut notes = vec![OWN_PROFILES.to_owned()];
+    if !args.symbols.is_empty() {
+        notes.push(format!(
+            "Afterwards: {}",
+            extract_line(&args.symbols, "FILE")
+        ));
+    }
+    notes.push("Afterwards: etwkit diagnose FILE".to_owned());
     if args.time.is_some() && !args.command.is_empty() {
-        notes.push(NO_LIMIT);
+        notes.push(NO_LIMIT.to_owned());
     }
     script::print_recording(&start, &steps::recorded(args), &stop, &notes, lines)
 }
 
-/// The file of a recording in a script.
+/// Returns the command line that extracts a recording with these places of symbol files.
+#[must_use]
+pub fn extract_line(symbols: &[String], file: &str) -> String {
+    let places = symbols
+        .iter()
+        .flat_map(|place| ["--symbols", place.as_str()]);
+    let words = ["etwkit", "extract"].into_iter().chain(places);
+    shell::joined(words.chain([file]))
+}
+
+/// The file of a recording in a script. Its name has no time: the form of `%DATE%` depends on the
+/// language of Windows.
 fn file_of(args: &StopArgs) -> String {
-    if steps::ends_with(&args.name, ".etl") {
-        args.name.clone()
+    let name = literal(&args.name);
+    if steps::ends_with(&name, ".etl") {
+        name
     } else {
-        format!("{}_%COMPUTERNAME%.etl", args.name)
+        format!("{name}_%COMPUTERNAME%.etl")
     }
 }
 
@@ -231,7 +264,7 @@ fn one(
         let outcome = machine.done(step)?;
         lines.block(outcome.text.trim())?;
     } else {
-        script::print(std::slice::from_ref(step), &[], lines)?;
+        script::print(std::slice::from_ref(step), NO_NOTES, lines)?;
     }
     Ok(Exit::Answered)
 }

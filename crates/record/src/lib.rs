@@ -45,7 +45,7 @@ pub use args::{
     BootArgs, CheckArgs, LineArgs, ListenArgs, MarkArgs, NowArgs, ProfilesArgs, RecordArgs,
     RecordCommand, StartArgs, StopArgs,
 };
-pub use command::run;
+pub use command::{extract_line, run};
 pub use control::{Control, Count, Failed, Written};
 pub use each_run::EachRun;
 pub use recording::{Clock, Machine};

@@ -106,7 +106,13 @@ fn answer(command: &Command, front: &mut Plain<'_>) -> Result<Exit> {
         }
         Command::Record(args) => {
             let exit = etwkit_record::run(args, &mut machine, &mut front.lines)?;
-            if let (RecordCommand::Now(_), Some(file)) = (&args.command, &machine.written) {
+            if let (RecordCommand::Now(now), Some(file)) = (&args.command, &machine.written) {
+                if !now.symbols.is_empty() {
+                    let line = etwkit_record::extract_line(&now.symbols, &file.to_string_lossy());
+                    front.lines.labelled(&format!(
+                        "hint: `{line}` gives native code its names, on the machine that reads"
+                    ))?;
+                }
                 front.lines.labelled(&format!(
                     "hint: `etwkit diagnose {}` names the likely causes, on the machine that reads",
                     file.display()

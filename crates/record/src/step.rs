@@ -1,6 +1,7 @@
 //! Command lines of Windows, and their reasons.
 
 use std::fmt;
+use std::iter;
 
 /// One command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +24,12 @@ impl Step {
         }
     }
 
+    /// Returns the line with its words as a script has them.
+    pub(crate) fn into_script(mut self) -> Self {
+        self.args = self.args.iter().map(|arg| literal(arg)).collect();
+        self
+    }
+
     /// True if one of its arguments is that option, ignoring case.
     #[must_use]
     pub fn has(&self, option: &str) -> bool {
@@ -31,22 +38,51 @@ impl Step {
 }
 
 /// Characters that end an argument or a line for `cmd.exe` unless they are quoted.
-const SPECIAL: &[char] = &[' ', '\t', '"', '&', '|', '<', '>', '^', '(', ')', ';', ','];
+const SPECIAL: &[char] = &[
+    ' ', '\t', '"', '&', '|', '<', '>', '^', '(', ')', ';', ',', '=',
+];
 
-/// Quoted as `cmd.exe` reads it.
+/// Name of a variable of scripts whose value is a caret.
+pub(crate) const CARET_NAME: &str = "ETWKIT_CARET";
+
+/// A caret in a word of `call`, which doubles carets, but not those of variables.
+pub(crate) const CARET: &str = "%%ETWKIT_CARET%%";
+
+/// Returns a word as a script has it: there `cmd.exe` takes `%` as the start of a variable.
+pub(crate) fn literal(word: &str) -> String {
+    word.replace('%', "%%")
+}
+
+/// Quoted as `cmd.exe` reads it at its prompt. For a script `%` has to be doubled before.
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.program)?;
         for arg in &self.args {
-            // Doubled quotes are one quote for the program, and keep the following text quoted for
-            // cmd.exe.
-            let is_plain = !arg.is_empty() && !arg.contains(SPECIAL);
+            let is_plain = !arg.is_empty() && !arg.contains(SPECIAL) && !arg.contains(CARET);
             if is_plain {
                 write!(f, " {arg}")?;
             } else {
-                write!(f, " \"{}\"", arg.replace('"', "\"\""))?;
+                write!(f, " {}", quoted(arg))?;
             }
         }
         Ok(())
     }
+}
+
+/// Returns a word in double quotes. Doubled quotes are one quote for the program, and keep the
+/// following text quoted for `cmd.exe`. A program takes two backslashes before a quote as one.
+fn quoted(word: &str) -> String {
+    let mut quoted = String::from('"');
+    let mut backslashes = 0;
+    for letter in word.chars() {
+        if letter == '"' {
+            quoted.extend(iter::repeat_n('\\', backslashes));
+            quoted.push('"');
+        }
+        quoted.push(letter);
+        backslashes = if letter == '\\' { backslashes + 1 } else { 0 };
+    }
+    quoted.extend(iter::repeat_n('\\', backslashes));
+    quoted.push('"');
+    quoted
 }

@@ -1,6 +1,6 @@
 //! Windows command lines of our commands.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use anyhow::Result;
@@ -8,7 +8,7 @@ use etwkit_terminal::errors::advised;
 
 use crate::args::{BootArgs, NowArgs, StartArgs, StopArgs};
 use crate::profiles::{self, FILE_NAME, PROFILES};
-use crate::step::Step;
+use crate::step::{CARET, CARET_NAME, Step, literal};
 use crate::wprp;
 
 /// Returns the profile in the form of wpr's command line. Profiles of etwkit take precedence, unless
@@ -126,37 +126,55 @@ fn start_line(args: &StartArgs, profiles: Vec<String>, to_file: bool) -> Vec<Str
     line
 }
 
-/// Returns the line between start and stop of a recording in a script: the command, the time, or a
+/// Returns the lines between start and stop of a recording in a script: the command, the time, or a
 /// key that the user presses.
-pub(crate) fn recorded(args: &NowArgs) -> Step {
-    let seconds = args.time.map(|time| time.as_secs().to_string());
-    let (program, args, why) = match (seconds, args.command.is_empty()) {
-        (_, false) => (
-            "call",
-            args.command.iter().map(|word| in_script(word)).collect(),
-            "The command that is recorded. Its failure does not keep the recording running.",
-        ),
-        (Some(seconds), true) => (
+pub(crate) fn recorded(args: &NowArgs) -> Vec<Step> {
+    if !args.command.is_empty() {
+        return called(&args.command);
+    }
+    let (program, args, why) = match args.time {
+        Some(time) => (
             "timeout",
-            vec!["/t".to_owned(), seconds, "/nobreak".to_owned()],
+            ["/t", &time.as_secs().to_string(), "/nobreak"]
+                .map(str::to_owned)
+                .to_vec(),
             "Seconds that are recorded.",
         ),
-        (None, true) => (
+        None => (
             "pause",
             Vec::new(),
             "Reproduce the problem, then press a key.",
         ),
     };
-    Step {
+    vec![Step {
         program,
         args,
         why: why.to_owned(),
-    }
+    }]
+}
+
+/// Returns the lines of a script that run a command. `call` also returns from commands that are
+/// scripts.
+fn called(command: &[OsString]) -> Vec<Step> {
+    let args: Vec<String> = command.iter().map(|word| called_word(word)).collect();
+    let has_caret = args.iter().any(|word| word.contains(CARET));
+    let caret = has_caret.then(|| Step {
+        program: "set",
+        args: vec![format!("{CARET_NAME}=^")],
+        why: "`call` doubles this character, unless it is in a variable.".to_owned(),
+    });
+    let call = Step {
+        program: "call",
+        args,
+        why: "The command that is recorded. Its failure does not keep the recording running."
+            .to_owned(),
+    };
+    caret.into_iter().chain([call]).collect()
 }
 
 /// Returns a word for a line of `call`: the script and `call` both replace `%%` by `%`.
-fn in_script(word: &OsStr) -> String {
-    word.to_string_lossy().replace('%', "%%%%")
+fn called_word(word: &OsStr) -> String {
+    literal(&literal(&word.to_string_lossy())).replace('^', CARET)
 }
 
 /// Returns the line that stops a recording and writes it into that file.

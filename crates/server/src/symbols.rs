@@ -77,8 +77,7 @@ fn path_of(shared: &Shared, ready: &Ready, text: &str) -> Result<SearchPath> {
     }
     let named = [text.to_owned()];
     let path = search_path(shared.engine.settings(), &named, &ready.named, &[]);
-    let is_usable = |element: &Element| matches!(element, Element::Folder(_) | Element::Chain(_));
-    if path.elements().iter().any(is_usable) {
+    if path.has_named_place() {
         return Ok(path);
     }
     let unusable = path.elements().iter().find_map(|element| match element {

@@ -147,12 +147,24 @@ impl SearchPath {
         &self.elements
     }
 
-    /// Stores that are left out of their chains, each with the reason.
+    /// Elements that are not used, and stores that are left out of their chains, each with the
+    /// reason.
     pub fn notes(&self) -> impl Iterator<Item = String> {
+        let is_left_out = |element: &&Element| {
+            matches!(element, Element::Unusable { .. } | Element::Skipped { .. })
+        };
         self.elements
             .iter()
-            .filter(|element| matches!(element, Element::Skipped { .. }))
+            .filter(is_left_out)
             .map(ToString::to_string)
+    }
+
+    /// True if a place that a user named can be searched, other than folders that came with a trace.
+    #[must_use]
+    pub fn has_named_place(&self) -> bool {
+        self.elements
+            .iter()
+            .any(|element| matches!(element, Element::Folder(_) | Element::Chain(_)))
     }
 
     /// True if a server may be contacted.
@@ -831,9 +843,37 @@ mod tests {
             cache: Some("/cache".into()),
             ..Defaults::default()
         };
-        let path = SearchPath::parse(["srv*C:\\a*https://x.example;D:\\b"], &defaults);
+        let text = "srv*C:\\a*https://x.example;D:\\b;NtSymbolPath";
+        let path = SearchPath::parse([text], &defaults);
         assert!(path.has_server());
-        assert_eq!(path.notes().collect::<Vec<_>>(), [skipped("C:\\a", true)]);
+        let unused = [
+            "D:\\b: not used: a Windows path, which this system cannot use; name a folder of this system",
+            "NtSymbolPath: not used: _NT_SYMBOL_PATH is not set",
+        ];
+        let [folder, variable] = unused.map(str::to_owned);
+        assert_eq!(
+            path.notes().collect::<Vec<_>>(),
+            [skipped("C:\\a", true), folder, variable]
+        );
+    }
+
+    #[test]
+    fn a_place_is_named_if_a_user_names_one_that_can_be_searched() {
+        let defaults = Defaults {
+            cache: Some("/cache".into()),
+            ..Defaults::default()
+        };
+        for (text, expected) in [
+            ("", false),
+            ("NtSymbolPath", false),
+            ("C:\\symbols", false),
+            ("/symbols", true),
+            ("MS", true),
+            ("NtSymbolPath;/symbols", true),
+        ] {
+            let path = SearchPath::parse([text], &defaults).with_folder("/slow.symbols");
+            assert_eq!(path.has_named_place(), expected, "{text}");
+        }
     }
 
     #[test]

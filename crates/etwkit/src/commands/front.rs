@@ -28,6 +28,7 @@ use crate::cli::Cli;
 use crate::extracts::open_extracts;
 use crate::out_file::{self, OutFile, Replace};
 use crate::printer::{Printer, Speech};
+use crate::symbols::SymbolArgs;
 use crate::time_range::TimeRange;
 
 /// `etwkit record`.
@@ -90,6 +91,10 @@ fn diagnosed(recording: &Path, args: &NowArgs, printer: &mut Printer<'_>) -> Res
         exit != Exit::Error,
         "the recording cannot be extracted: {error}"
     );
+    let places = SymbolArgs {
+        symbols: args.symbols.clone(),
+    };
+    places.notes().iter().for_each(|note| printer.note(note));
     let extract = recording.with_extension("etwx");
     Front::line(printer, "")?;
     let line = [
@@ -326,7 +331,7 @@ mod tests {
             profiles: Vec::new(),
             time: None,
             name: String::new(),
-            symbols: vec![folder.path().display().to_string()],
+            symbols: vec![folder.path().display().to_string(), "ftp://x".to_owned()],
             no_open: false,
             command: Vec::new(),
         };
@@ -347,5 +352,7 @@ mod tests {
         assert!(out.contains("filter-scan"), "{out}");
         let page = format!("etwkit view {}\n", extract.display());
         assert!(out.ends_with(&page), "{out}");
+        let err = String::from_utf8(err).unwrap();
+        assert_eq!(err.matches("note: ftp://x: not used: ").count(), 1, "{err}");
     }
 }

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 use etwkit_terminal::Exit;
 
-use crate::cli::Cli;
+use crate::cli;
 use crate::printer::Printer;
 
 const PROGRAM: &str = "etwkit";
@@ -32,7 +32,7 @@ pub(crate) fn completions(
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), PROGRAM, &mut script);
+    clap_complete::generate(args.shell, &mut cli::command(), PROGRAM, &mut script);
     printer.raw(&String::from_utf8_lossy(&script))?;
     Ok(Exit::Answered)
 }
@@ -42,7 +42,7 @@ pub(crate) fn man(args: &ManArgs, printer: &mut Printer<'_>) -> anyhow::Result<E
     let folder = &args.folder;
     let context = || format!("cannot write into {}", folder.display());
     std::fs::create_dir_all(folder).with_context(context)?;
-    clap_mangen::generate_to(Cli::command(), folder).with_context(context)?;
+    clap_mangen::generate_to(cli::command(), folder).with_context(context)?;
     printer.line(&format!("Wrote manual pages into {}", folder.display()))?;
     Ok(Exit::Answered)
 }

@@ -1,6 +1,7 @@
 //! Nothing is silent: what traces lack, what was not recorded, what was left out, and why an answer is empty.
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::OnceLock;
 
 use etwkit_base::shell;
@@ -107,6 +108,36 @@ fn symbols_without_a_place_are_one_sentence() {
             extract("sched.etwx")
         )
     );
+}
+
+#[test]
+fn places_of_symbols_that_are_not_searched_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(trace("power-5.etl"), folder.path().join("a.etl")).unwrap();
+    let errors = |line: &str| {
+        let answer = Command::new(env!("CARGO_BIN_EXE_etwkit"))
+            .args(line.split(' '))
+            .current_dir(folder.path())
+            .env("ETWKIT_CACHE", folder.path().join("cache"))
+            .env_remove("_NT_SYMBOL_PATH")
+            .output()
+            .unwrap();
+        assert!(answer.status.success(), "{answer:?}");
+        String::from_utf8(answer.stderr).unwrap()
+    };
+    let unset = "note: NtSymbolPath: not used: _NT_SYMBOL_PATH is not set\n";
+    let missing = "note: NtSymPath: this folder does not exist\n";
+    for (line, expected) in [
+        ("extract a.etl --symbols NtSymbolPath", unset),
+        ("-extract all -fd a.etl -symserver NtSymbolPath", unset),
+        ("extract a.etl --symbols NtSymPath", missing),
+        ("-extract all -fd a.etl -symserver NtSymPath", missing),
+    ] {
+        let err = errors(line);
+        assert_eq!(err.matches(expected).count(), 1, "{line}: {err}");
+    }
+    let err = errors("extract a.etl --symbols .");
+    assert!(!err.contains("not used"), "{err}");
 }
 
 #[test]

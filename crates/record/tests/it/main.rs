@@ -9,6 +9,7 @@
     clippy::exit
 )]
 
+mod cmd;
 mod control;
 mod each_run;
 #[cfg(unix)]

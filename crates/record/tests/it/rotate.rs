@@ -203,7 +203,7 @@ fn nothing_stays_recording_when_the_day_ends() {
     let clock = At::default();
     let said = record_at(&clock, &mut wpr, false, &["start", "cpu", "--rotate", "5m"]).unwrap_err();
     assert!(
-        said.starts_with("--rotate is not a command of Windows"),
+        said.starts_with("--rotate works only on Windows, and not as a script"),
         "{said}"
     );
     for (wrong, expected) in [

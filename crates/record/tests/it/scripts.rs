@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::cmd::{self, Batch};
 use crate::recording::record;
 use crate::stand_in::StandIn;
 
@@ -95,6 +96,129 @@ fn the_script_of_a_recording_waits_or_runs_the_command_and_stops_after_its_failu
         both.contains("rem The recording ends with the command: "),
         "{both}"
     );
+}
+
+/// Words of the programs that a script runs.
+fn run_by_cmd(script: &str) -> Vec<Vec<String>> {
+    let mut batch = Batch::new();
+    let lines = acts(script).into_iter().map(|line| batch.words(line));
+    lines.filter(|words| !words.is_empty()).collect()
+}
+
+#[test]
+fn a_script_gives_programs_the_words_that_were_typed() {
+    for text in cmd::texts() {
+        let mark = printed(&["mark", &text]).unwrap();
+        assert_eq!(run_by_cmd(&mark), [["wpr", "-marker", &text]], "{mark}");
+
+        let file = format!("{text}.etl");
+        let stop = printed(&["stop", &file]).unwrap();
+        assert_eq!(run_by_cmd(&stop), [["wpr", "-stop", &file]], "{stop}");
+
+        let stop = printed(&["stop", &text, "--zip"]).unwrap();
+        let file = format!("{text}_MAGNON.etl");
+        let zip = format!("{file}.zip");
+        let words = run_by_cmd(&stop);
+        assert_eq!(words[0], ["wpr", "-stop", &file], "{stop}");
+        assert_eq!(words[1], ["tar", "-a", "-c", "-f", &zip, &file], "{stop}");
+
+        let start = printed(&["start", "CPU", "--file", "--to", &text]).unwrap();
+        let words = run_by_cmd(&start);
+        assert_eq!(words[0][4..], ["-recordtempto", &text], "{start}");
+
+        let now = printed(&["now", "--", &text, "", &text]).unwrap();
+        let text = text.as_str();
+        assert_eq!(run_by_cmd(&now)[1], [text, "", text], "{now}");
+    }
+}
+
+#[test]
+fn a_line_that_people_have_keeps_its_variables_and_its_percent_signs() {
+    for (word, written) in [
+        ("100% slow", "100%% slow"),
+        ("100%", "100%%"),
+        ("50% of 100%", "50%% of 100%%"),
+        ("100%%", "100%%"),
+        ("5%~ slow", "5%%~ slow"),
+        (r"%TEMP%\a.etl", r"%TEMP%\a.etl"),
+        ("%ProgramFiles(x86)%", "%ProgramFiles(x86)%"),
+        ("%DATE:~0,2%", "%DATE:~0,2%"),
+        ("%~dp0a", "%~dp0a"),
+        ("%1", "%1"),
+        ("%* of %CASE%: 5% less", "%* of %CASE%: 5%% less"),
+    ] {
+        let script = printed(&["wpr", "-marker", word]).unwrap();
+        let is_quoted = written.contains([' ', '(', ',']);
+        let quote = if is_quoted { "\"" } else { "" };
+        let line = format!("wpr -marker {quote}{written}{quote}");
+        assert_eq!(acts(&script), [line], "{script}");
+    }
+    // An operator in the first word of a comment would start a command or write a file.
+    let script = printed(&["wpr", "-marker", "-> slow"]).unwrap();
+    assert!(
+        script.contains("rem option -> slow: not known here"),
+        "{script}"
+    );
+}
+
+#[test]
+fn texts_that_a_script_cannot_contain_are_refused() {
+    for words in [
+        &["mark", "two\nlines"][..],
+        &["mark", "a\u{1a}b"],
+        &["stop", "a\nb.etl"],
+        &["start", "CPU", "--file", "--to", "a\rb"],
+        &["now", "--", "a\tb"],
+        &["now", "--symbols", "a\nb"],
+        &["now", "--name", "a\nb"],
+        &["wpr", "-marker", "a\nb"],
+    ] {
+        let error = printed(words).unwrap_err();
+        assert!(
+            error.starts_with("a script of Windows cannot contain \""),
+            "{words:?}: {error}"
+        );
+    }
+}
+
+#[test]
+fn the_lines_that_follow_a_recording_are_printed() {
+    let afterwards = |words: &[&str]| {
+        let script = printed(words).unwrap();
+        let lines = script.lines();
+        let after = lines.filter_map(|line| line.strip_prefix("rem Afterwards: "));
+        after.map(str::to_owned).collect::<Vec<_>>()
+    };
+    for (words, lines) in [
+        (&["now"][..], &["etwkit diagnose FILE"][..]),
+        (
+            &["now", "--symbols", "MS;my build", "--symbols", "other"],
+            &[
+                "etwkit extract --symbols \"MS;my build\" --symbols other FILE",
+                "etwkit diagnose FILE",
+            ],
+        ),
+        (&["stop", "Slow"], &[]),
+        (&["stop", "Slow", "--extract"], &["etwkit extract FILE"]),
+    ] {
+        assert_eq!(afterwards(words), lines, "{words:?}");
+    }
+}
+
+#[test]
+fn one_name_is_given_to_all_recordings() {
+    for (words, option) in [
+        (["now", "-h"], "--name <NAME>"),
+        (["stop", "-h"], "<NAME>"),
+        (["start", "-h"], "--name <NAME>"),
+    ] {
+        let help = printed(&words).unwrap_err();
+        let line = help
+            .lines()
+            .find(|line| line.trim_start().starts_with(option));
+        let line = line.unwrap_or_else(|| panic!("no {option} in {help}"));
+        assert!(line.contains("NAME_MACHINE.date-time.etl"), "{line}");
+    }
 }
 
 #[test]

@@ -28,9 +28,13 @@ pub(crate) struct SymbolsArgs {
 #[derive(Debug, Subcommand)]
 enum SymbolsCommand {
     /// Find symbol files and give their names and lines to the code of extracts
-    #[command(after_help = LOAD_EXAMPLE)]
+    #[command(after_help = LOAD_EXAMPLE, mut_arg("symbols", |places| places.help(LOAD_PLACES)))]
     Load(LoadArgs),
 }
+
+const LOAD_PLACES: &str = "Places of symbol files: folders, srv*CACHE*URL as in _NT_SYMBOL_PATH, or MS, Google, \
+     NtSymbolPath; several with ; or by repeating it. Files next to the trace are searched first, by default also \
+     the places in _NT_SYMBOL_PATH";
 
 const LOAD_EXAMPLE: &str = "\
 Example:
