@@ -283,9 +283,8 @@ impl CountOfReason {
     /// Returns `761 DelayExecution`, or the reason alone.
     fn text(&self, is_counted: bool) -> String {
         let reason = self.wait_reason.as_deref().unwrap_or("(unknown)");
-        let waits = u64::try_from(self.waits).unwrap_or(0);
         if is_counted {
-            format!("{} {reason}", grouped(waits))
+            format!("{} {reason}", grouped(self.waits.unsigned_abs()))
         } else {
             reason.to_owned()
         }
