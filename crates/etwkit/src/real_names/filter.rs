@@ -13,9 +13,9 @@ const SEPARATORS: [char; 3] = ['\\', '/', '!'];
 /// `None` if it stands for more names than are allowed.
 pub(super) fn substituted(filter: &str, originals: &Originals) -> Option<String> {
     let mut all = Vec::new();
-    for part in filter.split(';') {
+    for part in filter.split(';').map(str::trim) {
         let (sign, name) = match part.strip_prefix('!') {
-            Some(name) => ("!", name),
+            Some(name) => ("!", name.trim_start()),
             None => ("", part),
         };
         let names = names(name, originals)?;
@@ -51,8 +51,9 @@ fn words(word: &str, originals: &Originals) -> Vec<String> {
         Some(at) => word.split_at(at),
         None => (word, ""),
     };
-    // `*.exe` matches the same names of a redacted trace.
-    if !stem.contains(char::is_alphanumeric) {
+    // `*.exe` matches the same names of a redacted trace, and ids of processes are not replaced.
+    let is_id = word.chars().all(|letter| letter.is_ascii_digit());
+    if is_id || !stem.contains(char::is_alphanumeric) {
         return vec![word.to_owned()];
     }
     let (of_word, of_stem) = (Pattern::new(word), Pattern::new(stem));
@@ -99,11 +100,12 @@ mod tests {
             ("description", "description-1", "nwshield.sys"),
             ("folder", "folder-1", "Northwall"),
             ("host", "host-1.example", "nas.corp"),
+            ("number", "number-1", "1200"),
         ]);
         for (filter, expected) in [
             ("nwscansvc", "program-1"),
             ("NwScanSvc.exe;!bash", "program-1.exe;!program-2"),
-            ("explorer.exe;4;*.exe;*", "explorer.exe;4;*.exe;*"),
+            ("explorer.exe; 1200;*.exe;*", "explorer.exe;1200;*.exe;*"),
             // A name is a word: this one is a part of another.
             ("NwScan", "NwScan"),
             ("NwScan*", "NwScan*;program-1;program-1.*"),
