@@ -76,7 +76,7 @@ pub(crate) struct Cli {
     /// Print more notes, such as the extracts that answered
     #[arg(long, short, global = true, display_order = 902)]
     pub(crate) verbose: bool,
-    /// Print the real names of a redacted trace, from the table that `cut --redact --map` wrote
+    /// Take and print the real names of a redacted trace, from the table that `cut --redact --map` wrote
     #[arg(long, value_name = "FILE", global = true, display_order = 903)]
     pub(crate) map: Option<PathBuf>,
 }
