@@ -44,14 +44,13 @@ pub(super) fn with_other_ending(pattern: &Path, files: &[PathBuf]) -> Option<Str
     let other = pattern.with_file_name(name);
     Some(format!(
         "{} has {}",
-        quoted_pattern(&other.to_string_lossy()),
+        quoted(&other),
         counted(count, ["match", "matches"])
     ))
 }
 
 /// Returns the words of a command line for files: the name of each, or a pattern for many.
 pub(crate) fn words(files: &[&Path]) -> String {
-    let quoted = |path: &Path| quoted_pattern(&path.to_string_lossy());
     if let Some(pattern) = common(files).filter(|_| files.len() > NAMED) {
         return quoted(&pattern);
     }
@@ -64,16 +63,23 @@ pub(crate) fn words(files: &[&Path]) -> String {
 
 /// Returns the pattern of files that have one folder and one ending.
 fn common(files: &[&Path]) -> Option<PathBuf> {
-    let pattern_of = |file: &Path| {
-        let name = name_of(file).to_lowercase();
-        ending(&name).map(|ending| file.with_file_name(format!("*{ending}")))
-    };
     let (first, others) = files.split_first()?;
     let pattern = pattern_of(first)?;
     let is_common = others
         .iter()
         .all(|file| pattern_of(file).as_ref() == Some(&pattern));
     is_common.then_some(pattern)
+}
+
+/// Returns the pattern of the files in its folder that have its ending.
+fn pattern_of(file: &Path) -> Option<PathBuf> {
+    let name = name_of(file).to_lowercase();
+    let ending = ending(&name)?;
+    Some(file.with_file_name(format!("*{ending}")))
+}
+
+fn quoted(path: &Path) -> String {
+    quoted_pattern(&path.to_string_lossy())
 }
 
 /// Returns the ending of a trace or extract, such as `.etl.zip`; `None` for other files.
