@@ -3,8 +3,12 @@
 
 use std::collections::HashSet;
 
+use etwkit_base::digits::grouped;
+use etwkit_question::ask;
+use etwkit_question::group::Top;
 use etwkit_question::range::Range;
 use etwkit_sql::Session;
+use etwkit_sql::filter::TextFilter;
 use etwkit_sql::functions::wait_reason_name;
 
 use crate::Result;
@@ -91,6 +95,14 @@ etwkit_question::declare! {
     }
 }
 
+etwkit_question::declare! {
+    /// The waits of a reason.
+    row CountOfReason {
+        wait_reason: Option<String> = "Wait reason.",
+        waits: i64 = "Waits.",
+    }
+}
+
 impl ChainRow {
     /// Returns the thread of the row: `a.exe(4) thread 8`, with `gap` between the name and the id.
     pub(crate) fn who(&self, gap: &str) -> String {
@@ -169,6 +181,46 @@ impl ChainRequest {
         self.effective().list_sql()
     }
 
+    /// Returns why there is no chain, if all waits that match start none by themselves.
+    ///
+    /// # Errors
+    /// The query fails.
+    pub(crate) fn why_none(&self, session: &Session) -> Result<Option<String>> {
+        if self.all_waits || self.waits.reason.is_some() {
+            return Ok(None);
+        }
+        let starting = TextFilter::parse(NOBODY_WAITED);
+        let counts = self.counts(session)?;
+        let is_start = |count: &CountOfReason| starting.matches(count.wait_reason.as_deref());
+        if counts.is_empty() || counts.iter().any(is_start) {
+            return Ok(None);
+        }
+        // Of many extracts only the first are searched.
+        let is_counted = session.names().count() <= 1;
+        let reasons: Vec<String> = counts.iter().map(|count| count.text(is_counted)).collect();
+        Ok(Some(format!(
+            "all waits are sleeps or waits for work ({}), which start no chain; --all-waits shows their chains",
+            reasons.join(", ")
+        )))
+    }
+
+    /// Returns the number of waits of each reason, sleeps and waits for work included, most first.
+    fn counts(&self, session: &Session) -> Result<Vec<CountOfReason>> {
+        let all = WaitRequest {
+            only_waits: true,
+            by: WaitBy::Process,
+            top: Top::default(),
+            ..self.waits.clone()
+        };
+        let sql = format!(
+            "SELECT wait_reason, count(*) AS waits FROM (
+{}
+) GROUP BY wait_reason ORDER BY waits DESC, wait_reason",
+            all.list_sql()
+        );
+        ask(session, &sql)
+    }
+
     fn effective(&self) -> WaitRequest {
         // The table of waits is shared with the question that lists them, so that both choose the
         // same.
@@ -224,6 +276,18 @@ impl ChainRequest {
             all_waits: self.all_waits,
         }
         .chains(session, waits)
+    }
+}
+
+impl CountOfReason {
+    /// Returns `761 DelayExecution`, or the reason alone.
+    fn text(&self, is_counted: bool) -> String {
+        let reason = self.wait_reason.as_deref().unwrap_or("(unknown)");
+        if is_counted {
+            format!("{} {reason}", grouped(self.waits.unsigned_abs()))
+        } else {
+            reason.to_owned()
+        }
     }
 }
 

@@ -81,9 +81,14 @@ pub struct Originals {
     rows: Vec<Substitute>,
 }
 
+/// Kinds of texts about a file, which are not names of anything in a trace.
+const ABOUT_FILES: [&str; 4] = ["company", "description", "product", "version"];
+
 /// A stand-in with its original.
 #[derive(Debug)]
 struct Substitute {
+    /// True for a name, which filters compare.
+    is_name: bool,
     stand_in: String,
     original: String,
 }
@@ -119,7 +124,11 @@ impl Originals {
         Self::parse(&text).with_context(|| format!("cannot read {}", path.display()))
     }
 
-    fn parse(text: &str) -> Result<Self> {
+    /// Reads the text of a table.
+    ///
+    /// # Errors
+    /// It is no table of stand-ins.
+    pub fn parse(text: &str) -> Result<Self> {
         let mut lines = text.lines();
         let first: Option<Value> = lines
             .next()
@@ -137,14 +146,25 @@ impl Originals {
             let (Some(stand_in), Some(original)) = (text("substitute"), text("original")) else {
                 bail!("line {}: expected substitute and original", number + 2);
             };
-            all.insert(stand_in.to_owned(), original.to_owned());
+            let is_name = text("kind").is_none_or(|kind| !ABOUT_FILES.contains(&kind));
+            all.insert(stand_in.to_owned(), (original.to_owned(), is_name));
         }
         let rows = all
             .into_iter()
-            .map(|(stand_in, original)| Substitute { stand_in, original });
+            .map(|(stand_in, (original, is_name))| Substitute {
+                is_name,
+                stand_in,
+                original,
+            });
         Ok(Self {
             rows: rows.collect(),
         })
+    }
+
+    /// Returns the stand-ins of names with their originals, by stand-in.
+    pub fn names(&self) -> impl Iterator<Item = (&str, &str)> {
+        let names = self.rows.iter().filter(|row| row.is_name);
+        names.map(|row| (row.stand_in.as_str(), row.original.as_str()))
     }
 
     /// A line of an answer, with originals instead of stand-ins. A line that starts with a brace is

@@ -9,8 +9,9 @@ use etwkit_base::ordered::{Workers, processors};
 use etwkit_extract::json7z::{is_json_archive, is_json_extract};
 use etwkit_extract::manifest_of;
 use etwkit_lake::{LakeRun, Snapshot};
-use etwkit_sql::choice::{Facts, fitting};
+use etwkit_sql::choice::{Facts, NO_COLUMN, fitting};
 
+use crate::named::near::words;
 use crate::open::is_trace;
 use crate::{Error, Result};
 
@@ -84,12 +85,15 @@ pub fn choose(paths: Vec<PathBuf>, condition: &str) -> Result<Choice> {
         .iter()
         .map(|one| matches!(one, Looked::Unreadable(_)))
         .collect();
-    let traces = looked
+    let traces: Vec<&Path> = paths
         .iter()
-        .filter(|one| matches!(one, Looked::Trace(_)))
-        .count();
+        .zip(&looked)
+        .filter(|(_, one)| matches!(one, Looked::Trace(_)))
+        .map(|(path, _)| path.as_path())
+        .collect();
+    let (note, advice) = (of_traces(traces.len()), extracting(&traces));
     let facts: Vec<Facts> = looked.into_iter().map(Looked::facts).collect();
-    let fits = fitting(condition, &facts)?;
+    let fits = fitting(condition, &facts).map_err(|error| with_advice(error, advice.as_deref()))?;
     let chooses = fits.iter().zip(&is_unreadable).map(|(a, b)| *a || *b);
     let of = paths.len();
     let chosen: Vec<PathBuf> = paths
@@ -100,12 +104,12 @@ pub fn choose(paths: Vec<PathBuf>, condition: &str) -> Result<Choice> {
     if chosen.is_empty() {
         return Err(Error::NoMatch {
             of,
-            hint: none_matches(&facts, traces),
+            hint: none_matches(&facts, advice.as_deref()),
         });
     }
     Ok(Choice {
         paths: chosen,
-        note: (traces > 0).then(|| of_traces(traces)),
+        note,
     })
 }
 
@@ -130,20 +134,49 @@ fn look(paths: &[PathBuf]) -> Vec<Looked> {
     }
 }
 
-fn of_traces(traces: usize) -> String {
-    let (are, they) = match traces {
-        1 => ("is a trace".to_owned(), "it has"),
-        several => (format!("{several} are traces"), "they have"),
+/// Returns a note about traces; `None` without any.
+fn of_traces(traces: usize) -> Option<String> {
+    let (one, are, they) = match traces {
+        0 => return None,
+        1 => ("one ", "is a trace".to_owned(), "it has"),
+        several => ("", format!("{several} are traces"), "they have"),
     };
-    let one = if traces == 1 { "one " } else { "" };
-    format!(
+    Some(format!(
         "of the files for --where {one}{are} without an extract: {they} a name and a path alone, \
          no label and no other fact"
-    )
+    ))
+}
+
+/// Returns the note about traces with the command that makes extracts of them; `None` without any.
+fn extracting(traces: &[&Path]) -> Option<String> {
+    let note = of_traces(traces.len())?;
+    let words = words(traces);
+    Some(format!(
+        "{note}; `etwkit extract --label NAME=VALUE {words}` makes extracts (.etwx), which have them"
+    ))
+}
+
+/// Adds advice about traces to the error about a column that is not known: it can be a label.
+fn with_advice(error: etwkit_sql::Error, advice: Option<&str>) -> etwkit_sql::Error {
+    match (error, advice) {
+        (
+            etwkit_sql::Error::Sql {
+                message,
+                position,
+                hint: Some(hint),
+            },
+            Some(advice),
+        ) if message.starts_with(NO_COLUMN) => etwkit_sql::Error::Sql {
+            message,
+            position,
+            hint: Some(format!("{advice}; {hint}")),
+        },
+        (error, _) => error,
+    }
 }
 
 /// Returns the labels that there are, for the error about no match.
-fn none_matches(facts: &[Facts], traces: usize) -> String {
+fn none_matches(facts: &[Facts], of_traces: Option<&str>) -> String {
     let mut labels: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (name, value) in facts.iter().flat_map(Facts::labels) {
         labels.entry(name).or_default().insert(value);
@@ -152,15 +185,14 @@ fn none_matches(facts: &[Facts], traces: usize) -> String {
     let all = labels
         .iter()
         .map(|(name, of)| format!("{name} ({})", values(of)));
-    let labels = if labels.is_empty() {
-        "none of them has labels: `etwkit extract --label NAME=VALUE` writes them".to_owned()
-    } else {
-        format!("their labels: {}", listed(all, LISTED_LABELS))
-    };
-    if traces > 0 {
-        format!("{labels}; {}", of_traces(traces))
-    } else {
-        labels
+    let all = format!("their labels: {}", listed(all, LISTED_LABELS));
+    match (labels.is_empty(), of_traces) {
+        (true, None) => {
+            "none of them has labels: `etwkit extract --label NAME=VALUE` writes them".to_owned()
+        }
+        (true, Some(of_traces)) => of_traces.to_owned(),
+        (false, None) => all,
+        (false, Some(of_traces)) => format!("{all}; {of_traces}"),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Errors of opening and querying traces and extracts.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -39,7 +40,7 @@ pub enum Error {
         /// The error message.
         message: String,
         /// Advice for the user.
-        hint: &'static str,
+        hint: Cow<'static, str>,
         /// The error of the system.
         source: Option<io::Error>,
     },

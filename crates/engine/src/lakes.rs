@@ -20,7 +20,7 @@ pub fn refuse_lakes<'p>(
     match paths.find(|path| is_of_lake(path)) {
         Some(path) => Err(Error::Named {
             message: format!("{who} does not open the runs of a lake: {}", path.display()),
-            hint,
+            hint: hint.into(),
             source: None,
         }),
         None => Ok(()),

@@ -6,17 +6,26 @@
 //! lists.
 
 mod list;
+pub(crate) mod near;
 mod pattern;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use etwkit_base::digits::counted;
 use etwkit_base::natural::{Piece, pieces};
+use etwkit_base::path::name_of;
 use etwkit_extract::json7z::is_json_extract;
 use etwkit_lake::{Snapshot, is_lake, split};
 use etwkit_question::test_run::TestFile;
 
 use crate::{Error, Result, is_folder, recordings};
+
+/// Advice for a folder or pattern that holds nothing.
+const ENDINGS: &str = "etwkit looks for names that end with .etl, .etlgz, .etl.gz, .etl.zst, .etl.xz, .etl.bz2, .etl.lz4, \
+     .zip, .7z, .cab, .diagsession, .etwx, .etwx.zip or .json7z. \
+     In a pattern, ** stands for any number of folders";
 
 /// The kind of files that a folder or a pattern is searched for. A file that is named itself is
 /// always accepted.
@@ -61,28 +70,22 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
                 if lake.runs().is_empty() {
                     return Err(Error::Named {
                         message: format!("{place}no run is in the lake {}", path.display()),
-                        hint: "`etwkit lake add LAKE EXTRACT…` adds extracts",
+                        hint: "`etwkit lake add LAKE EXTRACT…` adds extracts".into(),
                         source: None,
                     });
                 }
                 lake.run_paths().for_each(|run| named.add(run, true));
             }
             Meaning::Path(path, place) if wanted != Wanted::Session && is_folder(&path) => {
-                let inside = in_order(recordings(std::slice::from_ref(&path), recursive)?)
-                    .into_iter()
-                    .filter_map(|file| wanted.of(file))
-                    .collect();
-                let (nothing, folder) = (wanted.nothing(), path.display());
-                named.all(inside, || {
-                    format!("{place}{nothing} is in the folder {folder}")
-                })?;
+                let inside = wanted.all(recordings(std::slice::from_ref(&path), recursive)?);
+                named.all(inside, || no_file(&place, &path, wanted))?;
             }
             Meaning::Path(path, _)
                 if wanted == Wanted::Answers && path.as_os_str() == "-" && !path.exists() =>
             {
                 return Err(Error::Named {
                     message: "a trace on the standard input cannot be queried".to_owned(),
-                    hint: "`etwkit extract - --out NAME.etwx` makes an extract of it, which can; ./- is a file of that name",
+                    hint: "`etwkit extract - --out NAME.etwx` makes an extract of it, which can; ./- is a file of that name".into(),
                     source: None,
                 });
             }
@@ -92,17 +95,59 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
                 place,
                 pattern,
             } => {
-                let files = in_order(files)
-                    .into_iter()
-                    .filter_map(|file| wanted.of(file))
-                    .collect();
-                named.all(files, || {
-                    format!("{place}{} matches {pattern}", wanted.nothing())
-                })?;
+                let files = wanted.all(files);
+                named.all(files, || no_match(&place, &pattern, wanted))?;
             }
         }
     }
     Ok(named.paths)
+}
+
+/// Returns the error about a folder that holds nothing.
+fn no_file(place: &str, folder: &Path, wanted: Wanted) -> Error {
+    Error::Named {
+        message: format!(
+            "{place}{} is in the folder {}",
+            wanted.nothing(),
+            folder.display()
+        ),
+        hint: ENDINGS.into(),
+        source: None,
+    }
+}
+
+/// Returns the error about a pattern that matches nothing.
+fn no_match(place: &str, pattern: &str, wanted: Wanted) -> Error {
+    let instead = instead(Path::new(pattern), wanted);
+    Error::Named {
+        message: format!("{place}{} matches {pattern}", wanted.nothing()),
+        hint: instead.map_or(Cow::Borrowed(ENDINGS), Cow::Owned),
+        source: None,
+    }
+}
+
+/// Returns what there is instead of matches of a pattern: matches with another ending, or other
+/// files of its folder.
+fn instead(pattern: &Path, wanted: Wanted) -> Option<String> {
+    // What cannot be read is no advice.
+    let found = |paths: &[PathBuf]| recordings(paths, false).map(|files| wanted.all(files));
+    let any_ending = near::with_any_ending(pattern)?;
+    let alike = found(&pattern::matches(&any_ending).ok()?).ok()?;
+    if let Some(other) = near::with_other_ending(pattern, &alike) {
+        return Some(other);
+    }
+    let folder = pattern::folder(pattern)?;
+    if !folder.is_dir() {
+        return Some(format!("there is no folder {}", folder.display()));
+    }
+    let others = found(&[folder.to_owned()]).ok()?;
+    let first = others.first()?;
+    Some(format!(
+        "the folder {} has {}, such as {}",
+        folder.display(),
+        counted(others.len() as u64, ["other", "others"]),
+        name_of(first)
+    ))
 }
 
 /// Sorts the files of a folder or pattern: first those without a time in their name, then by that
@@ -153,6 +198,12 @@ impl Wanted {
         }
     }
 
+    /// Returns what is wanted of recordings, in their order.
+    fn all(self, files: Vec<TestFile>) -> Vec<PathBuf> {
+        let files = in_order(files).into_iter();
+        files.filter_map(|file| self.of(file)).collect()
+    }
+
     const fn nothing(self) -> &'static str {
         match self {
             Self::Answers => "no trace and no extract",
@@ -200,16 +251,9 @@ impl Named {
     }
 
     /// Adds the files of a folder or pattern; none is an error.
-    fn all(&mut self, paths: Vec<PathBuf>, message: impl FnOnce() -> String) -> Result<()> {
+    fn all(&mut self, paths: Vec<PathBuf>, error: impl FnOnce() -> Error) -> Result<()> {
         if paths.is_empty() {
-            let hint = "etwkit looks for names that end with .etl, .etlgz, .etl.gz, .etl.zst, .etl.xz, .etl.bz2, .etl.lz4, \
-                        .zip, .7z, .cab, .diagsession, .etwx, .etwx.zip or .json7z. \
-                        In a pattern, ** stands for any number of folders";
-            return Err(Error::Named {
-                message: message(),
-                hint,
-                source: None,
-            });
+            return Err(error());
         }
         paths.into_iter().for_each(|path| self.add(path, true));
         Ok(())
@@ -256,7 +300,7 @@ fn one(word: &Path, place: String) -> Result<Meaning> {
     }
     Err(Error::Named {
         message: format!("{place}there is no {}", word.display()),
-        hint: "names in a list start in the current folder, as on a command line",
+        hint: "names in a list start in the current folder, as on a command line".into(),
         source: None,
     })
 }

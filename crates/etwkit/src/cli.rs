@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -75,7 +76,7 @@ pub(crate) struct Cli {
     /// Print more notes, such as the extracts that answered
     #[arg(long, short, global = true, display_order = 902)]
     pub(crate) verbose: bool,
-    /// Print the real names of a redacted trace, from the table that `cut --redact --map` wrote
+    /// Take and print the real names of a redacted trace, from the table that `cut --redact --map` wrote
     #[arg(long, value_name = "FILE", global = true, display_order = 903)]
     pub(crate) map: Option<PathBuf>,
 }
@@ -156,8 +157,9 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
     if let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg)
         && let Some(tip) = instead_of(option, &text)
     {
-        return with_tip(&text, tip);
+        return with_tip(&text, &tip);
     }
+    let text = without_value_tip(text);
     if let Some(wrong) = unlike_option(error) {
         return text.replace(
             &format!("\n\n  tip: a similar argument exists: '{wrong}'"),
@@ -191,17 +193,49 @@ pub(crate) fn with_suggestion(error: &clap::Error, text: String) -> String {
     }
 }
 
+/// Returns the text of a usage error without the tip that a mistyped option can be passed as a value:
+/// no file is called `--symbols`.
+fn without_value_tip(text: String) -> String {
+    let Some((before, rest)) = text.split_once("\n\n  tip: to pass '--") else {
+        return text;
+    };
+    match rest.split_once('\n') {
+        Some((_, after)) => format!("{before}\n{after}"),
+        None => before.to_owned(),
+    }
+}
+
 /// Returns the advice for an option that other commands have, given the text of the error.
-fn instead_of(option: &str, text: &str) -> Option<&'static str> {
+fn instead_of(option: &str, text: &str) -> Option<Cow<'static, str>> {
     match option {
         "--for" if text.contains(" record start ") => {
-            Some("etwkit record now records for that time and stops")
+            Some("etwkit record now records for that time and stops".into())
         }
         "--json" if text.contains("Usage: etwkit sql ") => {
-            Some("--format json writes a JSON object for each row")
+            Some("--format json writes a JSON object for each row".into())
         }
+        "--symbols" => Some(
+            "`etwkit symbols load --symbols MS TRACE` loads the names of functions, which all reports then show"
+                .into(),
+        ),
+        "--table" => of_one_table(text),
         _ => None,
     }
+}
+
+/// Returns the advice about rows and columns for a dump that has a single table.
+fn of_one_table(text: &str) -> Option<Cow<'static, str>> {
+    let (_, usage) = text.split_once("Usage: etwkit dump ")?;
+    let (name, _) = usage.split_once(' ')?;
+    let root = Cli::command();
+    let dump = root.find_subcommand("dump")?.find_subcommand(name)?;
+    let has_rows = dump.get_arguments().any(|arg| arg.get_long() == Some("by"));
+    let rows = if has_rows {
+        "--by chooses its rows, --column its columns"
+    } else {
+        "--column chooses its columns"
+    };
+    Some(format!("dump {name} has one table: {rows}").into())
 }
 
 /// Returns the command with a name like this word, among those of a command or of the program. A
@@ -688,6 +722,19 @@ mod tests {
                 "tip: --format json writes a JSON object for each row\n",
             ),
             (
+                "etwkit diagnose --symbols MS a.etl",
+                "tip: `etwkit symbols load --symbols MS TRACE` loads the names of functions, which all \
+                 reports then show\n\nUsage: etwkit diagnose ",
+            ),
+            (
+                "etwkit dump wait --table sums a.etl",
+                "tip: dump wait has one table: --by chooses its rows, --column its columns\n\nUsage: ",
+            ),
+            (
+                "etwkit dump process --table x a.etl",
+                "tip: dump process has one table: --column chooses its columns\n",
+            ),
+            (
                 "etwkit dump cpuu a.etl",
                 "tip: a similar subcommand exists: 'cpu'\n",
             ),
@@ -702,8 +749,15 @@ mod tests {
         }
         let inner = text("etwkit lake runs farm");
         assert!(!inner.contains("'run'"), "{inner}");
-        let unlike = text("etwkit diagnose --process bash a.etl");
-        assert!(!unlike.contains("tip: "), "{unlike}");
+        for line in [
+            "etwkit diagnose --process bash a.etl",
+            "etwkit dump cpu --zzz a.etl",
+            "etwkit view --table a.etl",
+        ] {
+            let text = text(line);
+            assert!(!text.contains("tip: "), "{text}");
+            assert!(text.contains(" found\n\nUsage: etwkit "), "{text}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Answers about redacted traces with their real names: the table of stand-ins is applied to all that
-//! a command prints.
+//! a command prints, and to the names that it chooses by.
+
+mod filter;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,6 +14,23 @@ use crate::{Context, Screen};
 
 /// Commands whose answers are not printed.
 const SILENT: [&str; 3] = ["view", "export", "wpaexporter"];
+
+/// Options that choose by names of a trace.
+const OF_NAMES: [&str; 13] = [
+    "creator",
+    "dll",
+    "driver",
+    "file",
+    "method",
+    "methods",
+    "parent",
+    "process",
+    "query",
+    "receiver",
+    "related-process",
+    "service",
+    "zero-process",
+];
 
 /// A wish for real names.
 pub(crate) struct Wanted {
@@ -56,6 +75,10 @@ impl Wanted {
             Ok(originals) => originals,
             Err(error) => return screen.answer(Context::default(), |_| Err(error)),
         };
+        let args = match self.with_stand_ins(args, &originals) {
+            Ok(args) => args,
+            Err(error) => return screen.answer(Context::default(), |_| Err(error)),
+        };
         let mut out = Named::new(&mut *screen.out, &originals, self.form);
         let mut err = Named::new(&mut *screen.err, &originals, Form::Text);
         let exit = Screen {
@@ -65,12 +88,70 @@ impl Wanted {
             session: screen.session,
             speech: screen.speech,
         }
-        .run(args);
+        .run(&args);
         // What could not be written before is reported by the command.
         match (out.finish(), err.finish()) {
             (Ok(()), Ok(())) => exit,
             _ => Exit::Error,
         }
+    }
+
+    /// Returns a command line with stand-ins instead of the real names that it chooses by.
+    fn with_stand_ins(
+        &self,
+        args: &[OsString],
+        originals: &Originals,
+    ) -> anyhow::Result<Vec<OsString>> {
+        let mut new = Vec::with_capacity(args.len());
+        let mut words = args.iter();
+        while let Some(word) = words.next() {
+            if word == "--" {
+                new.push(word.clone());
+                new.extend(words.by_ref().cloned());
+                break;
+            }
+            match word.to_str().and_then(|word| self.option_of_names(word)) {
+                Some((name, Some(filter))) => {
+                    let filter = self.filter(name, filter, originals)?;
+                    new.push(OsString::from(format!("--{name}={filter}")));
+                }
+                Some((name, None)) => {
+                    new.push(word.clone());
+                    let filter = words.next();
+                    new.extend(match filter.and_then(|filter| filter.to_str()) {
+                        Some(filter) => Some(OsString::from(self.filter(name, filter, originals)?)),
+                        None => filter.cloned(),
+                    });
+                }
+                None => new.push(word.clone()),
+            }
+        }
+        Ok(new)
+    }
+
+    /// Returns the name of an option that chooses by names, and its value if the word has it.
+    fn option_of_names<'w>(&self, word: &'w str) -> Option<(&'w str, Option<&'w str>)> {
+        let option = word.strip_prefix("--")?;
+        let (name, value) = match option.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (option, None),
+        };
+        // Statements are read from it.
+        let is_file_of_sql = name == "file" && self.command.as_deref() == Some("sql");
+        let is_of_names = OF_NAMES.contains(&name) && !is_file_of_sql;
+        is_of_names.then_some((name, value))
+    }
+
+    /// Returns a filter with stand-ins instead of real names.
+    fn filter(&self, option: &str, filter: &str, originals: &Originals) -> anyhow::Result<String> {
+        filter::substituted(filter, originals).ok_or_else(|| {
+            let message = format!(
+                "--{option} {filter} matches more than {} names of {}",
+                filter::MOST_NAMES,
+                self.table.display()
+            );
+            advised(message, "write more of the name")
+        })
     }
 
     fn originals(&self) -> anyhow::Result<Originals> {
@@ -89,6 +170,41 @@ mod tests {
     fn table(line: &str) -> Option<PathBuf> {
         let args: Vec<OsString> = line.split(' ').map(Into::into).collect();
         of(&args).map(|wanted| wanted.table)
+    }
+
+    #[test]
+    fn options_of_names_get_stand_ins() {
+        let table = "{\"etwkit_substitutes\":1}\n\
+                     {\"kind\":\"program\",\"substitute\":\"program-1\",\"original\":\"zebulon\"}";
+        let originals = Originals::parse(table).unwrap();
+        for (line, expected) in [
+            (
+                "etwkit --map m dump cpu --process zebulon zebulon",
+                "etwkit --map m dump cpu --process program-1 zebulon",
+            ),
+            (
+                "etwkit dump cpu --map=m --process=zebulon.exe --top 3 a.etl",
+                "etwkit dump cpu --map=m --process=program-1.exe --top 3 a.etl",
+            ),
+            (
+                "etwkit sql --map m --file zebulon a.etl",
+                "etwkit sql --map m --file zebulon a.etl",
+            ),
+            (
+                "etwkit dump cpu --map m -- --process zebulon",
+                "etwkit dump cpu --map m -- --process zebulon",
+            ),
+            (
+                "etwkit dump cpu --map m --process",
+                "etwkit dump cpu --map m --process",
+            ),
+        ] {
+            let args: Vec<OsString> = line.split(' ').map(Into::into).collect();
+            let wanted = of(&args).unwrap();
+            let new = wanted.with_stand_ins(&args, &originals).unwrap();
+            let expected: Vec<OsString> = expected.split(' ').map(Into::into).collect();
+            assert_eq!(new, expected, "{line}");
+        }
     }
 
     #[test]

@@ -119,6 +119,14 @@ any_request! {
             let answer = Question::answer_for_people(&*request, session)?;
             Ok(answer.largest_first(true).limited(self.top(), self.has_fewer_processes()))
         }
+        /// Calls [`Question::why_nothing`].
+        ///
+        /// # Errors
+        /// The query fails.
+        fn why_nothing(&self, session: &Session) -> Result<Option<String>> {
+            let request = self.places.placed(&self.request, session)?;
+            Question::why_nothing(&*request, session)
+        }
         /// Returns `true` if the request leaves out processes by their rank.
         fn has_fewer_processes(&self) -> bool {
             let values = Request::write(&self.request);

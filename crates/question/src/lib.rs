@@ -251,6 +251,15 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
         None
     }
 
+    /// Returns why the request has no rows, if what it leaves out by itself is the reason, as in `all 5 waits are
+    /// sleeps`.
+    ///
+    /// # Errors
+    /// The query fails.
+    fn why_nothing(&self, _: &Session) -> Result<Option<String>> {
+        Ok(None)
+    }
+
     /// Checks combinations of its options that their declarations do not cover.
     ///
     /// # Errors

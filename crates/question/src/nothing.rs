@@ -6,7 +6,7 @@ use etwkit_base::{digits, shell};
 use crate::covered::{Covered, Recorder};
 use crate::range::{Part, Unit};
 use crate::trace::TraceInfo;
-use crate::{Among, AnyQuestion, Count, Group, Kind, Opt, Values};
+use crate::{Among, AnyQuestion, AnyRequest, Count, Group, Kind, Opt, Values};
 use crate::{Result, ask};
 use etwkit_sql::Session;
 use etwkit_sql::filter::{ProcessFilter, TextFilter};
@@ -39,6 +39,8 @@ declare! {
 /// The options of a request that choose among rows, with their values.
 pub struct Chosen {
     given: Vec<(Opt, String)>,
+    /// The request with these values; `None` if they are faulty.
+    request: Option<Box<dyn AnyRequest>>,
     /// True if one answer is about all extracts. It can lack rows although its options match.
     is_of_all: bool,
 }
@@ -66,6 +68,7 @@ impl Chosen {
         };
         Self {
             given: question.options().into_iter().filter_map(given).collect(),
+            request: question.read(values).ok(),
             is_of_all: question.is_of_all(),
         }
     }
@@ -97,8 +100,12 @@ impl Chosen {
             0 | 1 => "",
             _ => " together",
         };
-        let asked = format!("nothing in {of} matches {}", asked.join(" and "));
+        let asked = asked.join(" and ");
         let (session, mut why) = (open()?, Vec::new());
+        if let Some(reason) = self.own_reason(&session)? {
+            return Ok(format!("nothing in {of} for {asked}: {reason}"));
+        }
+        let asked = format!("nothing in {of} matches {asked}");
         for (option, value) in &self.given {
             why.extend(match (&option.of, &option.kind) {
                 (Some(Among::Processes), _) => no_process(&session, value)?,
@@ -116,6 +123,14 @@ impl Chosen {
             [] => format!("{asked}{together}"),
             why => format!("{asked}: {}", why.join("; ")),
         })
+    }
+
+    /// Returns the reason that the question itself knows.
+    fn own_reason(&self, session: &Session) -> Result<Option<String>> {
+        match &self.request {
+            Some(request) => request.why_nothing(session),
+            None => Ok(None),
+        }
     }
 }
 

@@ -25,6 +25,9 @@ use crate::runtime::Threads;
 use crate::session::{Options, state};
 use crate::{Cancel, Error, Result, error, functions, similar, statement};
 
+/// Start of the message about a column that is neither known nor a label.
+pub const NO_COLUMN: &str = "there is no column";
+
 /// Labels by name, of one extract.
 pub type Labels = BTreeMap<String, String>;
 
@@ -479,7 +482,7 @@ impl Resolve {
         };
         let columns: Vec<&str> = columns().collect();
         Error::Sql {
-            message: format!("there is no column {written}"),
+            message: format!("{NO_COLUMN} {written}"),
             position: place(name),
             hint: Some(format!("{near}{labels}; columns: {}", columns.join(", "))),
         }

@@ -85,7 +85,7 @@ pub(super) struct Cause {
     /// Means of the feature in slow and in fast runs.
     pub(super) slow: f64,
     pub(super) fast: f64,
-    /// Number of runs that have any of it.
+    /// Number of runs that it slows.
     pub(super) runs: usize,
 }
 
@@ -565,6 +565,11 @@ impl Search<'_, '_> {
         let distance = |other: &Candidate<'_>| 1.0 - dot(&other.unit, &one.unit);
         others.sort_by(|a, b| better((a, distance(a)), (b, distance(b))));
         let named = different_kinds(&others, one.feature);
+        let effects: Vec<f64> = chosen
+            .values
+            .iter()
+            .map(|value| per_unit * (value - fast))
+            .collect();
         Some(Cause {
             name: one.feature.name.clone(),
             more: others.len().saturating_sub(named.len()),
@@ -572,11 +577,6 @@ impl Search<'_, '_> {
             is_rest: chosen.is_rest,
             effect: self.effect(chosen),
             own_effect: self.own_effect(chosen),
-            effects: chosen
-                .values
-                .iter()
-                .map(|value| per_unit * (value - fast))
-                .collect(),
             values: chosen.values.clone(),
             slope: per_unit,
             base: base(self.metric, &chosen.values, per_unit),
@@ -585,7 +585,8 @@ impl Search<'_, '_> {
             is_p_of_all: chosen.is_p_of_all,
             slow: shown.0,
             fast: shown.1,
-            runs: one.values.iter().filter(|value| **value != 0.0).count(),
+            runs: slowed(&effects, self.difference()),
+            effects,
         })
     }
 }
@@ -594,6 +595,13 @@ impl Search<'_, '_> {
 /// as long as the run whatever the cause is, and names none.
 fn is_wait_of_run(candidate: &Candidate<'_>) -> bool {
     candidate.is_run && candidate.feature.name.measure != Measure::Cpu
+}
+
+/// Returns the number of runs that a cause slows, given its contribution to each run. Nearly all runs
+/// have a little of a time, which slows none of them.
+fn slowed(effects: &[f64], difference: f64) -> usize {
+    let least = LEAST_SHARE * difference;
+    effects.iter().filter(|effect| **effect >= least).count()
 }
 
 /// Returns the value at 0 of the line with this slope: half of the runs are above the line, half are

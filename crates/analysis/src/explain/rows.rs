@@ -23,7 +23,7 @@ etwkit_question::declare! {
              that were tried; missing where runs are too few.",
         is_p_of_all: bool =
             "Whether `p_value` is the probability that the causes with this mark add up to the metric by chance.",
-        runs: i64 = "Runs that have any of it.",
+        runs: i64 = "Runs that it slows: it adds at least 5% of that difference to them, above the mean of the fast runs.",
         is_rest: bool = "Whether only the part is meant that the causes found before it leave.",
         moves_with: String = "Other names for it: what is larger or smaller in the same runs, separated by `; `.",
         more: i64 = "How many of these names are left out.",

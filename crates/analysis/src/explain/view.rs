@@ -28,7 +28,7 @@ pub(super) const CAUSES: View<ExplainRequest, CauseRow> = View::new(
         })
         .hidden(),
         Cause::new("Base", "Base ms", Fixed(1), |_, row| row.base_ms.into()).hidden(),
-        Cause::new("Runs", "Runs", Whole, |_, row| row.runs.into()),
+        Cause::new("Runs", "Runs slowed", Whole, |_, row| row.runs.into()),
         Cause::new("Correlation", "Correlation", Fixed(2), |_, row| {
             row.correlation.into()
         }),

@@ -8,7 +8,7 @@ use etwkit_question::ProcessQuery;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
 use etwkit_question::{Among, Example, Form, Question, Tagging, Words, fields, group, option};
-use etwkit_sql::DEFAULT_TAG_SET;
+use etwkit_sql::{DEFAULT_TAG_SET, Session};
 
 use crate::chain::{ChainRequest, ChainRow};
 use crate::stacks::StackText;
@@ -194,7 +194,14 @@ impl Question for WaitQuestion {
     const SENTENCE: &'static str =
         "What threads waited for, and who ended it: sums, single waits, chains of waits";
     const USUAL: &'static [&'static str] = &[
-        "thread", "reason", "method", "tag", "chain", "wait", "count",
+        "thread",
+        "reason",
+        "method",
+        "tag",
+        "chain",
+        "all-waits",
+        "wait",
+        "count",
     ];
     const EXAMPLES: &'static [Example] = &[
         Example {
@@ -225,6 +232,14 @@ impl Question for WaitQuestion {
             }
         };
         form.top(self.top)
+    }
+
+    fn why_nothing(&self, session: &Session) -> etwkit_question::Result<Option<String>> {
+        if self.chain {
+            self.chains().why_none(session)
+        } else {
+            Ok(None)
+        }
     }
 
     fn tagging(&self) -> Tagging<'_> {

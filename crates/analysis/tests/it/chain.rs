@@ -1,9 +1,15 @@
 //! Chains of waits on machines made by hand.
 
+use std::sync::Arc;
+
 use etwkit_analysis::chain::{Chain, ChainRequest};
 use etwkit_analysis::wait::{WaitRequest, WaitSort};
+use etwkit_analysis::wait_question::WaitQuestion;
+use etwkit_question::Of;
 use etwkit_question::group::Top;
+use etwkit_question::nothing::Chosen;
 use etwkit_trace::table::{DiskIo, DpcIsr};
+use serde_json::json;
 
 use super::support::{Machine, first, off};
 
@@ -296,6 +302,44 @@ fn timers_are_recognised_by_their_dpc_by_the_reason_or_by_the_stack() {
         machine.switches[1].readying_stack_id = Some(machine.stack(&["KiSignal", method]));
         assert_eq!(chain(&machine, 101).root.kind.as_str(), kind, "{method}");
     }
+}
+
+/// Returns the reason why the chains of a process on this machine have no row.
+fn why_none(machine: &Machine, options: &serde_json::Value) -> String {
+    let question = Of::<WaitQuestion>::QUESTION;
+    let chosen = Chosen::of(&question, options.as_object().unwrap());
+    let session = Arc::new(machine.session());
+    chosen
+        .sentence::<etwkit_question::Error>("a.etl", || Ok(session))
+        .unwrap()
+}
+
+#[test]
+fn a_process_that_only_sleeps_has_waits_that_start_no_chain() {
+    let of_a = json!({"process": "a.exe", "chain": true});
+    let mut machine = interrupted(2);
+    machine.switches[1].wait_reason = Some(4);
+    let only_sleeps = why_none(&machine, &of_a);
+    assert_eq!(
+        only_sleeps,
+        "nothing in a.etl for --process a.exe: all waits are sleeps or waits for work (1 DelayExecution), \
+         which start no chain; --all-waits shows their chains"
+    );
+    let is_about_sleeps = |why: &str| why.contains("sleeps");
+    // Other options explain why there is nothing of these.
+    for options in [
+        json!({"process": "a.exe", "chain": true, "all-waits": true}),
+        json!({"process": "a.exe", "chain": true, "reason": "UserRequest"}),
+        json!({"process": "a.exe", "wait": "1000.."}),
+        json!({"process": "nobody", "chain": true}),
+    ] {
+        let why = why_none(&machine, &options);
+        assert!(!is_about_sleeps(&why), "{why}");
+    }
+    // A wait for a lock starts a chain.
+    machine.switches[1].wait_reason = Some(6);
+    let why = why_none(&machine, &of_a);
+    assert!(!is_about_sleeps(&why), "{why}");
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(super) fn name(word: &Path) -> Option<PathBuf> {
 pub(super) fn lines(list: &Path) -> Result<Vec<(usize, PathBuf)>> {
     let wrong = |what: &str, source| Error::Named {
         message: format!("cannot read the list {}{what}", list.display()),
-        hint: hint(list),
+        hint: hint(list).into(),
         source,
     };
     let text = text(list).map_err(|error| match error.kind() {

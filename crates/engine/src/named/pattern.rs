@@ -29,6 +29,17 @@ pub(super) fn is_pattern(path: &Path) -> bool {
     path.to_string_lossy().contains(['*', '?'])
 }
 
+/// Returns the folder that a pattern starts in.
+pub(super) fn folder(pattern: &Path) -> Option<&Path> {
+    let mut folders = pattern.ancestors().skip(1);
+    let folder = folders.find(|folder| !is_pattern(folder))?;
+    Some(if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    })
+}
+
 /// Returns all matching files and extracts, by path.
 pub(super) fn matches(pattern: &Path) -> Result<Vec<PathBuf>> {
     let mut base = PathBuf::new();

@@ -286,3 +286,52 @@ fn what_names_nothing_is_said_with_its_line() {
         [PathBuf::from("-")]
     );
 }
+
+#[test]
+fn a_pattern_without_matches_is_told_what_there_is() {
+    let folder = folder(&[
+        "nightly/run-1.etl.zip",
+        "nightly/run-2.ETL.zip",
+        "nightly/run-3.7z",
+        "nightly/notes.txt",
+        "empty/notes.txt",
+    ]);
+    let here = format!("{}{}", folder.path().display(), std::path::MAIN_SEPARATOR);
+    for (word, wanted, expected) in [
+        (
+            "nightly/*.etl",
+            Wanted::Answers,
+            "\"HERE/nightly/*.etl.zip\" has 2 matches",
+        ),
+        (
+            "nightly/run-?.etwx",
+            Wanted::Sources,
+            "\"HERE/nightly/run-?.etl.zip\" has 2 matches",
+        ),
+        (
+            "**/run-3*.etl",
+            Wanted::Session,
+            "\"HERE/**/run-3*.7z\" has 1 match",
+        ),
+        (
+            "nightly/test*.etl",
+            Wanted::Answers,
+            "the folder HERE/nightly has 3 others, such as run-1.etl.zip",
+        ),
+        (
+            "nowhere/*/*.etl",
+            Wanted::Answers,
+            "there is no folder HERE/nowhere",
+        ),
+        (
+            "empty/*.etl",
+            Wanted::Answers,
+            "etwkit looks for names that end with",
+        ),
+    ] {
+        let error = named(&words(folder.path(), &[word]), wanted, false).expect_err(word);
+        let hint = error.hint().unwrap().replace(&here, "HERE/");
+        let hint = hint.replace('\\', "/");
+        assert!(hint.starts_with(expected), "{word}: {hint}");
+    }
+}

@@ -1,5 +1,7 @@
 //! Parts of traces, as a whole command: they answer as `--range` on the whole does.
 
+use std::collections::BTreeSet;
+
 use etwkit_testkit::files::Folder;
 use serde_json::Value;
 
@@ -131,4 +133,30 @@ fn a_part_outside_of_the_trace_is_an_error() {
         assert_eq!(answer.exit, Exit::Error, "{option} {value}: {}", answer.out);
     }
     assert!(!folder.path("part.etl").exists());
+}
+
+#[test]
+fn a_redacted_trace_is_queried_by_real_names() {
+    let folder = Folder::new();
+    let whole = trace("dns-5.etl");
+    let [mail, names] = ["mail.etl", "real.names"].map(|name| path(&folder, name));
+    let cut = run(&["cut", &whole, "--redact", "--map", &names, "--out", &mail]);
+    assert_eq!(cut.exit, Exit::Answered, "{}", cut.err);
+    let found = |line: &[&str]| -> BTreeSet<String> {
+        let rows = json_lines(&run(line).out);
+        rows.iter()
+            .filter_map(|row| row["name"].as_str().map(str::to_owned))
+            .collect()
+    };
+    for [question, option, filter] in [
+        ["process", "--process", "browser.exe"],
+        ["process", "--process", "!bro*"],
+        ["dns", "--query", "www.example.com"],
+    ] {
+        let line = ["dump", question, "--json", option, filter];
+        let expected = found(&[&line[..], &[whole.as_str()]].concat());
+        assert!(!expected.is_empty(), "{filter}");
+        let real = found(&[&line[..], &["--map", names.as_str(), mail.as_str()]].concat());
+        assert_eq!(real, expected, "{filter}");
+    }
 }

@@ -322,6 +322,27 @@ fn no_match_names_the_labels_that_there_are() {
     assert!(!answer.err.contains("extracted "), "{}", answer.err);
 }
 
+#[test]
+fn a_condition_on_traces_alone_names_the_line_that_extracts_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("four.etl");
+    std::fs::copy(trace("dns-5.etl"), &copy).unwrap();
+    let line = format!("`etwkit extract --label NAME=VALUE {}`", text(&copy));
+    for (condition, message) in [
+        ("suite = 'Report'", "error: there is no column suite"),
+        ("label['suite'] = 'Report'", "error: none of 1 extracts"),
+        ("computer = 'BUILD-7'", "error: none of 1 extracts"),
+    ] {
+        let answer = run(&["dump", "cpu", "--where", condition, text(&copy)]);
+        assert_eq!(answer.exit, Exit::Error, "{condition}");
+        assert!(answer.err.starts_with(message), "{}", answer.err);
+        assert!(answer.err.contains(&line), "{condition}: {}", answer.err);
+    }
+    // A typing error has nothing to do with traces.
+    let answer = run(&["dump", "cpu", "--where", "suite = = 1", text(&copy)]);
+    assert!(!answer.err.contains("etwkit extract"), "{}", answer.err);
+}
+
 /// Each row of many extracts has what it is joined by.
 #[test]
 fn rows_with_types_have_the_number_and_the_labels_of_their_trace() {

@@ -122,6 +122,28 @@ fn half_of_the_runs_are_above_the_line_of_a_cause() {
 }
 
 #[test]
+fn a_cause_slows_the_runs_to_which_it_adds_time() {
+    let mut made = Made::new(40, 1);
+    let own = made.column(|chance| 250.0 + 10.0 * chance);
+    // All runs look up names, and one in four waits for it.
+    let lookups: Vec<f64> = (0..40)
+        .map(|run| if run % 4 == 0 { 101.0 } else { 1.0 })
+        .collect();
+    made.add(Kind::Method, Measure::Wait, "dns.dll!Query", 1.0, &lookups);
+    made.noise(10);
+    made.matrix.finish();
+    let found = Causes::find(&made.matrix, &sum(&[&own, &lookups]));
+    let causes: Vec<(&str, usize)> = found
+        .causes
+        .iter()
+        .map(|cause| (cause.name.what.as_str(), cause.runs))
+        .collect();
+    assert_eq!(causes, [("dns.dll!Query", 10)]);
+    // 5% of 60 ms.
+    assert_eq!(slowed(&[-3.0, 0.0, 2.9, 3.0, 50.0], 60.0), 2);
+}
+
+#[test]
 fn three_causes_come_out_one_by_one_with_their_effects() {
     for seed in 1..=6 {
         let (made, metric, causes) = three(200, seed);

@@ -1,0 +1,142 @@
+//! Filters with the names of a redacted trace instead of the real ones.
+
+use etwkit_cut::map::Originals;
+use etwkit_sql::filter::Pattern;
+
+/// Maximum number of names that a filter stands for.
+pub(super) const MOST_NAMES: usize = 1000;
+
+/// Signs between the names of a path, and between a module and a method.
+const SEPARATORS: [char; 3] = ['\\', '/', '!'];
+
+/// Returns the filter that chooses in a redacted trace what this one chooses in the original.
+/// `None` if it stands for more names than are allowed.
+pub(super) fn substituted(filter: &str, originals: &Originals) -> Option<String> {
+    let mut all = Vec::new();
+    for part in filter.split(';').map(str::trim) {
+        let (sign, name) = match part.strip_prefix('!') {
+            Some(name) => ("!", name.trim_start()),
+            None => ("", part),
+        };
+        let names = names(name, originals)?;
+        all.extend(names.iter().map(|name| format!("{sign}{name}")));
+    }
+    (all.len() <= MOST_NAMES).then(|| all.join(";"))
+}
+
+/// Returns the names that one of a filter stands for.
+fn names(name: &str, originals: &Originals) -> Option<Vec<String>> {
+    let mut all = vec![String::new()];
+    for piece in name.split_inclusive(SEPARATORS) {
+        let word = piece.trim_end_matches(SEPARATORS);
+        let separator = piece.strip_prefix(word).unwrap_or("");
+        let words = words(word, originals);
+        if all.len().saturating_mul(words.len()) > MOST_NAMES {
+            return None;
+        }
+        let mut longer = Vec::new();
+        for front in &all {
+            longer.extend(words.iter().map(|word| format!("{front}{word}{separator}")));
+        }
+        all = longer;
+    }
+    Some(all)
+}
+
+/// Returns the words that one of a name stands for: the stand-ins of the originals that it matches,
+/// with or without its ending. A pattern also stands for itself, since it can match names that were
+/// not replaced.
+fn words(word: &str, originals: &Originals) -> Vec<String> {
+    let (stem, ending) = match word.rfind('.') {
+        Some(at) => word.split_at(at),
+        None => (word, ""),
+    };
+    // `*.exe` matches the same names of a redacted trace, and ids of processes are not replaced.
+    let is_id = word.chars().all(|letter| letter.is_ascii_digit());
+    if is_id || !stem.contains(char::is_alphanumeric) {
+        return vec![word.to_owned()];
+    }
+    let (of_word, of_stem) = (Pattern::new(word), Pattern::new(stem));
+    let mut all = Vec::new();
+    for (stand_in, original) in originals.names() {
+        let original = original.to_lowercase();
+        if of_word.matches(&original) {
+            all.push(stand_in.to_owned());
+        }
+        if !ending.is_empty() && of_stem.matches(&original) {
+            all.push(format!("{stand_in}{ending}"));
+        }
+        // A star also stands for the ending, which is not replaced.
+        if ending.is_empty() && word.ends_with('*') && of_word.matches(&original) {
+            all.push(format!("{stand_in}.*"));
+        }
+    }
+    if all.is_empty() || word.contains(['*', '?']) {
+        all.insert(0, word.to_owned());
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn originals(rows: &[(&str, &str, &str)]) -> Originals {
+        let row = |(kind, stand_in, original): &(&str, &str, &str)| {
+            format!("{{\"kind\":{kind:?},\"substitute\":{stand_in:?},\"original\":{original:?}}}")
+        };
+        let first = "{\"etwkit_substitutes\":1}".to_owned();
+        let lines: Vec<String> = std::iter::once(first).chain(rows.iter().map(row)).collect();
+        Originals::parse(&lines.join("\n")).unwrap()
+    }
+
+    #[test]
+    fn names_of_a_filter_become_stand_ins() {
+        let all = originals(&[
+            ("program", "program-1", "NwScanSvc"),
+            ("program", "program-2", "bash"),
+            ("program", "program-3", "git-bash"),
+            ("driver", "driver-1", "nwshield"),
+            ("description", "description-1", "nwshield.sys"),
+            ("folder", "folder-1", "Northwall"),
+            ("host", "host-1.example", "nas.corp"),
+            ("number", "number-1", "1200"),
+        ]);
+        for (filter, expected) in [
+            ("nwscansvc", "program-1"),
+            ("NwScanSvc.exe;!bash", "program-1.exe;!program-2"),
+            ("explorer.exe; 1200;*.exe;*", "explorer.exe;1200;*.exe;*"),
+            // A name is a word: this one is a part of another.
+            ("NwScan", "NwScan"),
+            ("NwScan*", "NwScan*;program-1;program-1.*"),
+            ("!*bash.exe", "!*bash.exe;!program-2.exe;!program-3.exe"),
+            ("nwshield.sys!CFilter*", "driver-1.sys!CFilter*"),
+            ("nwshield.sys*", "nwshield.sys*;driver-1.sys*"),
+            ("nwshield.sys+0x1a2b", "driver-1.sys+0x1a2b"),
+            ("C:\\Northwall\\*.dll", "C:\\folder-1\\*.dll"),
+            ("nas.corp", "host-1.example"),
+            ("", ""),
+        ] {
+            let new = substituted(filter, &all);
+            assert_eq!(new.as_deref(), Some(expected), "{filter}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_stands_for_a_bounded_number_of_names() {
+        let names: Vec<String> = (0..=MOST_NAMES)
+            .map(|number| format!("a{number}"))
+            .collect();
+        let rows: Vec<(&str, &str, &str)> = names
+            .iter()
+            .map(|name| ("file", name.as_str(), name.as_str()))
+            .collect();
+        let all = originals(&rows);
+        assert_eq!(substituted("a*", &all), None);
+        assert_eq!(substituted("a7.txt", &all).as_deref(), Some("a7.txt"));
+        assert_eq!(
+            substituted("a99?.txt", &all).map(|new| new.split(';').count()),
+            Some(11)
+        );
+    }
+}
