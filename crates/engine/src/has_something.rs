@@ -68,7 +68,10 @@ pub fn did_not_happen(
     let Ok(request) = question.read(&serde_json::Map::new()) else {
         return Ok(false);
     };
-    for table in data_tables(session, &request.show_sql()).unwrap_or_default() {
+    let Some(tables) = data_tables(session, &request.show_sql()) else {
+        return Ok(false);
+    };
+    for table in tables {
         if is_recorded_but_empty(session, &table)? {
             return Ok(true);
         }

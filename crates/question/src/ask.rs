@@ -84,15 +84,5 @@ pub fn is_recorded_but_empty(session: &Session, table: &str) -> Result<bool> {
     let is_outside = recorded
         .iter()
         .any(|topic| topic.events.is_some() && topics::has_one_kind(&topic.topic));
-    Ok(is_outside && is_of_part(session)?)
-}
-
-/// Returns `true` if an extract is of a part of its trace.
-///
-/// # Errors
-/// The query fails.
-pub fn is_of_part(session: &Session) -> Result<bool> {
-    let sql = "SELECT count(*) AS rows FROM trace WHERE range_start_ns IS NOT NULL";
-    let counts: Vec<Count> = ask(session, sql)?;
-    Ok(counts.iter().any(|count| count.rows > 0))
+    Ok(is_outside && session.is_of_part()?)
 }

@@ -9,7 +9,7 @@ use etwkit_base::path::stem_of;
 use etwkit_engine::{Wanted, named, read_rules};
 use etwkit_question::NamedFile;
 use etwkit_question::range::Part as Written;
-use etwkit_question::{ask, has_rows, is_of_part, is_recorded_but_empty};
+use etwkit_question::{ask, has_rows, is_recorded_but_empty};
 use etwkit_sql::Session;
 use etwkit_terminal::Exit;
 use etwkit_terminal::errors::advised;
@@ -398,7 +398,7 @@ fn nothing(graph: &Graph, session: &Session) -> Result<String> {
         Some(Topic { recorded_by }) => format!(
             "nothing of it was recorded (table {table} is empty; to record it: {recorded_by})"
         ),
-        None if is_of_part(session)? => {
+        None if session.is_of_part()? => {
             format!("this part of the trace has none of it (table {table} is empty)")
         }
         None => format!("nothing of it was recorded (table {table} is empty)"),

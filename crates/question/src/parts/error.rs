@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{OptionError, is_of_part};
+use crate::OptionError;
 use etwkit_sql::Session;
 
 /// Result of a dump.
@@ -181,7 +181,7 @@ impl Error {
         match self {
             // Of tables that events of several kinds fill it is not known which ones were recorded. A
             // failing query leaves the error that there is.
-            Self::NotRecorded { what, how } if is_of_part(session).unwrap_or(false) => {
+            Self::NotRecorded { what, how } if session.is_of_part().unwrap_or(false) => {
                 Self::NotInPart {
                     what,
                     how: format!("a longer part may have it; otherwise: {how}"),
