@@ -166,7 +166,11 @@ missing: Array<string>,
 /**
  * Questions of `GET api/v1/schema` that have something to answer from, by name.
  */
-questions: Array<string>, };
+questions: Array<string>, 
+/**
+ * Tables and questions without rows although their events were recorded, by name.
+ */
+did_not_happen: Array<string>, };
 
 export type TableCount = { 
 /**

@@ -3,9 +3,9 @@
 //! They are in the cache folder of the [`Settings`](crate::Settings), one for each state of a trace
 //! file. Together they take at most 20 GB: the least recently used ones are deleted first.
 //!
-//! The key is the hash of the trace (size, first and last MiB), its file identity, and the time of
-//! its last change. A trace that is queried while it is being copied may already have its size and
-//! both ends, and later questions must not be answered from the incomplete copy.
+//! The key is the hash of the trace (size, first and last MiB), its file identity, the time of its
+//! last change, and the version of the rows. A trace that is queried while it is being copied may already
+//! have its size and both ends, and later questions must not be answered from the incomplete copy.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,6 +21,7 @@ use etwkit_extract::{
     default_target, derive_into, derived_in, is_current, manifest_of,
 };
 use etwkit_sql::Cancel;
+use etwkit_trace::ROWS_VERSION;
 
 use crate::{Asking, Engine, Error, Result, symbols};
 
@@ -139,7 +140,7 @@ impl Engine {
         described: &Described,
     ) -> Option<Manifest> {
         let hash = input.source_hash().ok()?;
-        let key = key(&described.with_source(&hash), &state(trace));
+        let key = key(&described.with_source(&hash), &state(trace), ROWS_VERSION);
         manifest_of(&self.settings().cache().ok()?.join(name(trace, &key))).ok()
     }
 
@@ -178,7 +179,8 @@ impl Engine {
         let folder = self.settings().cache()?;
         fs::create_dir_all(folder).map_err(Error::system("create", folder))?;
         let state = state(source);
-        let path = folder.join(name(source, &key(&described.with_source(hash), &state)));
+        let key = key(&described.with_source(hash), &state, ROWS_VERSION);
+        let path = folder.join(name(source, &key));
         let making = self.making().begin(&path, &asking.cancel)?;
         let mut notes = Vec::new();
         if Extract::same_source_as(&path, hash, *detail, described.hash()).is_some() {
@@ -293,9 +295,10 @@ fn state(source: &Path) -> Vec<u8> {
     state
 }
 
-/// Returns 16 hexadecimal digits of the content and the state of a trace.
-fn key(hash: &str, state: &[u8]) -> String {
-    etwkit_extract::digest(&[hash.as_bytes(), state])
+/// Returns 16 hexadecimal digits of the content and the state of a trace, and of the version of its rows:
+/// an older build of the same version may have made an extract with other values.
+fn key(hash: &str, state: &[u8], rows_version: u32) -> String {
+    etwkit_extract::digest(&[hash.as_bytes(), state, &rows_version.to_le_bytes()])
 }
 
 /// Returns `slow-0123456789abcdef-0.1.0.etwx` for `slow.etl`: another version of the program does
@@ -443,6 +446,14 @@ mod tests {
             left,
             ["foreign.etwx".to_owned(), name("kept"), name("new")].map(std::ffi::OsString::from)
         );
+    }
+
+    #[test]
+    fn an_extract_with_rows_of_another_meaning_has_another_key() {
+        let of = |hash: &str, rows_version: u32| key(hash, &[1, 2], rows_version);
+        assert_eq!(of("01ab", 1), of("01ab", 1));
+        assert_ne!(of("01ab", 1), of("01ab", 2));
+        assert_ne!(of("01ab", 1), of("01ac", 1));
     }
 
     #[test]

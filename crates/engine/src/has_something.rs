@@ -1,6 +1,6 @@
 //! Checks, without a query, whether a trace has data for a question.
 
-use etwkit_question::{AnyQuestion, AnyRequest};
+use etwkit_question::{AnyQuestion, AnyRequest, is_recorded_but_empty};
 use etwkit_sql::Session;
 
 /// Tables of names. Rows in them do not mean that a question has an answer.
@@ -51,4 +51,30 @@ pub fn can_answer(session: &Session, request: &dyn AnyRequest) -> bool {
 pub fn has_something(session: &Session, question: &dyn AnyQuestion) -> bool {
     let request = question.read(&serde_json::Map::new());
     request.map_or(true, |request| can_answer(session, &*request))
+}
+
+/// Returns `true` if a trace lacks data for a question without options since none of it happened while
+/// it was recorded.
+///
+/// # Errors
+/// A query fails.
+pub fn did_not_happen(
+    session: &Session,
+    question: &dyn AnyQuestion,
+) -> etwkit_question::Result<bool> {
+    if has_something(session, question) {
+        return Ok(false);
+    }
+    let Ok(request) = question.read(&serde_json::Map::new()) else {
+        return Ok(false);
+    };
+    let Some(tables) = data_tables(session, &request.show_sql()) else {
+        return Ok(false);
+    };
+    for table in tables {
+        if is_recorded_but_empty(session, &table)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

@@ -62,7 +62,7 @@ pub use choose::{Choice, choose};
 pub use engine::Engine;
 pub use error::{Error, Result};
 pub use gaps::{Gaps, of_paths};
-pub use has_something::{can_answer, data_tables, has_something};
+pub use has_something::{can_answer, data_tables, did_not_happen, has_something};
 pub use input::{DEFAULT_MAX_UNPACKED_GIB, input_options};
 pub use lakes::refuse_lakes;
 pub use library::{library, library_question};

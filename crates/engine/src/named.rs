@@ -17,7 +17,7 @@ use etwkit_base::digits::counted;
 use etwkit_base::natural::{Piece, pieces};
 use etwkit_base::path::name_of;
 use etwkit_extract::json7z::is_json_extract;
-use etwkit_lake::{Snapshot, is_lake, split};
+use etwkit_lake::{Snapshot, is_lake, refuse_unknown, split};
 use etwkit_question::test_run::TestFile;
 
 use crate::{Error, Result, is_folder, recordings};
@@ -60,7 +60,7 @@ enum Meaning {
 ///
 /// # Errors
 /// A pattern, folder or list that holds nothing of what is wanted; a list, or a name in it, that
-/// does not exist.
+/// does not exist; an address of a store that etwkit does not open.
 pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<PathBuf>> {
     let mut named = Named::default();
     for found in read(words)? {
@@ -284,6 +284,13 @@ fn one(word: &Path, place: String) -> Result<Meaning> {
     // a lake in a bucket.
     if word.symlink_metadata().is_ok() || split(word).is_some() || is_lake(word) {
         return Ok(Meaning::Path(word.to_owned(), place));
+    }
+    // As a path it would only be missing, and as a pattern match nothing.
+    if let Err(address) = refuse_unknown(word) {
+        return Err(match place.strip_suffix(": ") {
+            Some(line) => Error::from(address).of(line),
+            None => address.into(),
+        });
     }
     if pattern::is_pattern(word) {
         let files = recordings(&pattern::matches(word)?, false)?;

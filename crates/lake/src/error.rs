@@ -53,6 +53,12 @@ pub enum Error {
         /// The lake.
         path: PathBuf,
     },
+    /// The address leads to a kind of store that etwkit does not open.
+    #[error("cannot open {}: expected a folder or s3://BUCKET/FOLDER", path.display())]
+    Address {
+        /// The address.
+        path: PathBuf,
+    },
     /// The address of a bucket or its settings are wrong.
     #[error("cannot open the lake {}: expected {expected}", path.display())]
     Bucket {
@@ -174,6 +180,9 @@ impl Error {
             Self::NoObjectStores { .. } => Some(
                 "`cargo install --locked --path crates/etwkit --features object-store` makes one that does; \
                  or name a folder",
+            ),
+            Self::Address { .. } => Some(
+                "only lakes in buckets of S3 have an address: copy other files to this computer",
             ),
             Self::NoCredentials { .. } => Some(
                 "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a \

@@ -46,6 +46,7 @@ pub use compact::Compacted;
 pub use error::{Error, Result};
 pub use lake::Lake;
 pub use layout::{GENERATION, RUN};
+pub use place::refuse_unknown;
 pub use run::Run;
 pub use snapshot::{LakeFile, LakeRun, Snapshot, is_lake, run_log, split, stamp};
 pub use vacuum::Vacuumed;

@@ -15,14 +15,15 @@ pub(crate) fn in_bucket(path: &Path) -> Option<(&str, &str)> {
 
 /// Refuses the address of another kind of place. As the path of a folder it would be created in the current
 /// one.
-pub(crate) fn refuse_unknown(path: &Path) -> Result<()> {
+///
+/// # Errors
+/// The path is an address, and not one of a bucket of S3.
+pub fn refuse_unknown(path: &Path) -> Result<()> {
     if in_bucket(path).is_some() || !is_address(path) {
         return Ok(());
     }
-    Err(Error::Bucket {
+    Err(Error::Address {
         path: path.to_owned(),
-        expected: "a folder or s3://BUCKET/FOLDER".to_owned(),
-        source: None,
     })
 }
 

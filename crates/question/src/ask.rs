@@ -1,6 +1,8 @@
 //! The typed rows of a statement.
 
+use etwkit_extract::manifest::Topic;
 use etwkit_sql::Session;
+use etwkit_trace::topics;
 
 use crate::{FromRows, Result};
 
@@ -50,15 +52,37 @@ pub fn has_rows(session: &Session, table: &str) -> Result<bool> {
     Ok(counts.iter().any(|count| count.rows > 0))
 }
 
-/// Returns `true` if a table is empty since nothing of it happened while it was recorded.
+/// Returns `true` if a table has the rows of what happened: it has some, or it is
+/// [recorded but empty](is_recorded_but_empty).
 ///
 /// # Errors
 /// The query fails.
-pub fn is_known_empty(session: &Session, table: &str) -> Result<bool> {
-    let sql = format!(
-        "SELECT count(*) AS rows FROM topic
-WHERE is_recorded AND events = 0 AND concat(';', tables, ';') LIKE '%;{table};%'"
-    );
-    let counts: Vec<Count> = ask(session, &sql)?;
-    Ok(counts.iter().any(|count| count.rows > 0))
+pub fn is_recorded(session: &Session, table: &str) -> Result<bool> {
+    Ok(has_rows(session, table)? || is_recorded_but_empty(session, table)?)
+}
+
+/// Returns `true` if a table has no rows although its topic was recorded: none of it happened, or the
+/// extract is of a part of a trace that has its events elsewhere.
+///
+/// # Errors
+/// The query fails.
+pub fn is_recorded_but_empty(session: &Session, table: &str) -> Result<bool> {
+    if has_rows(session, table)? || session.leaves_out(table) {
+        return Ok(false);
+    }
+    let of_table = topics::of_table(table);
+    let recorded: Vec<&Topic> = session
+        .manifests()
+        .flat_map(|(_, manifest)| &manifest.topics)
+        .filter(|topic| topic.recorded && of_table.contains(&topic.topic.as_str()))
+        .collect();
+    if recorded.iter().any(|topic| topic.events == Some(0)) {
+        return Ok(true);
+    }
+    // A topic counts the events of the whole trace, whatever part of it the extract is of. Where it fills
+    // several tables, these events need not be those of the table.
+    let is_outside = recorded
+        .iter()
+        .any(|topic| topic.events.is_some() && topics::has_one_kind(&topic.topic));
+    Ok(is_outside && session.is_of_part()?)
 }

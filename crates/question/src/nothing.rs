@@ -20,6 +20,9 @@ const COMPARED: usize = 20_000;
 /// Names are listed without a similar one only if there are at most this many.
 const LISTED: usize = 8;
 
+/// Option that adds the idle process.
+const IDLE: &str = "idle";
+
 /// Noun for a process in messages.
 const PROCESS: &str = "process";
 
@@ -43,6 +46,8 @@ pub struct Chosen {
     request: Option<Box<dyn AnyRequest>>,
     /// True if one answer is about all extracts. It can lack rows although its options match.
     is_of_all: bool,
+    /// True if the idle process has rows only with an option.
+    leaves_out_idle: bool,
 }
 
 impl Chosen {
@@ -70,6 +75,7 @@ impl Chosen {
             given: question.options().into_iter().filter_map(given).collect(),
             request: question.read(values).ok(),
             is_of_all: question.is_of_all(),
+            leaves_out_idle: question.options().iter().any(|option| option.name == IDLE),
         }
     }
 
@@ -108,7 +114,10 @@ impl Chosen {
         let asked = format!("nothing in {of} matches {asked}");
         for (option, value) in &self.given {
             why.extend(match (&option.of, &option.kind) {
-                (Some(Among::Processes), _) => no_process(&session, value)?,
+                (Some(Among::Processes), _) => match no_process(&session, value)? {
+                    None if self.leaves_out_idle => only_idle(&session, value)?,
+                    none => none,
+                },
                 (Some(Among::Texts(what, several, sql)), _) => {
                     no_text(&session, (what, several), sql, value)?
                 }
@@ -139,23 +148,16 @@ impl Chosen {
 /// # Errors
 /// The query fails.
 pub fn no_process(session: &Session, filter: &str) -> Result<Option<String>> {
-    let sql = format!("SELECT DISTINCT name, pid FROM process ORDER BY name, pid LIMIT {COMPARED}");
-    let all: Vec<ProcessName> = ask(session, &sql)?;
+    let all = processes(session)?;
     // A matching process means that another option left nothing: then this one explains nothing.
-    let pid = |row: &ProcessName| row.pid.and_then(|pid| i32::try_from(pid).ok());
     let is_process = |filter: &str| {
         let wanted = ProcessFilter::parse(filter);
-        all.iter()
-            .any(|row| wanted.matches(row.name.as_deref(), pid(row)))
+        all.iter().any(|row| row.passes(&wanted))
     };
     if is_process(filter) {
         return Ok(None);
     }
-    let called = |row: &ProcessName| match (&row.name, row.pid) {
-        (Some(name), Some(pid)) => Some(format!("{name} ({pid})")),
-        (name, _) => name.clone(),
-    };
-    let names: Vec<String> = all.iter().filter_map(called).collect();
+    let names: Vec<String> = all.iter().filter_map(ProcessName::called).collect();
     let inputs: Vec<&str> = session.names().collect();
     let list = list_of_processes(&inputs);
     // Windows reuses ids, so that several processes can have one name and id.
@@ -176,6 +178,44 @@ pub fn no_process(session: &Session, filter: &str) -> Result<Option<String>> {
         }
         _ => message,
     }))
+}
+
+/// Returns a message that a filter leaves nothing but the idle process, whose idle time no answer has;
+/// `None` if another process passes it.
+fn only_idle(session: &Session, filter: &str) -> Result<Option<String>> {
+    let wanted = ProcessFilter::parse(filter);
+    let all = processes(session)?;
+    let matching: Vec<&ProcessName> = all.iter().filter(|row| row.passes(&wanted)).collect();
+    let only = match *matching {
+        [idle] if idle.pid == Some(0) => idle.called(),
+        _ => None,
+    };
+    Ok(only.map(|idle| {
+        format!(
+            "only {idle} matches {filter}, and idle time is left out; `etwkit dump cores --table states` shows it, \
+             and --methods \"*\" --idle shows interrupts and DPCs on idle processors"
+        )
+    }))
+}
+
+/// Returns the names and ids of processes, sorted by name.
+fn processes(session: &Session) -> Result<Vec<ProcessName>> {
+    let sql = format!("SELECT DISTINCT name, pid FROM process ORDER BY name, pid LIMIT {COMPARED}");
+    ask(session, &sql)
+}
+
+impl ProcessName {
+    fn passes(&self, wanted: &ProcessFilter) -> bool {
+        let pid = self.pid.and_then(|pid| i32::try_from(pid).ok());
+        wanted.matches(self.name.as_deref(), pid)
+    }
+
+    fn called(&self) -> Option<String> {
+        match (&self.name, self.pid) {
+            (Some(name), Some(pid)) => Some(format!("{name} ({pid})")),
+            (name, _) => name.clone(),
+        }
+    }
 }
 
 /// Returns a sentence with the command that lists the processes of these traces and extracts.

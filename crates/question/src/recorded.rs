@@ -2,7 +2,7 @@
 
 use etwkit_sql::Session;
 
-use crate::{Error, Result, has_rows, is_known_empty};
+use crate::{Error, Result, has_rows, is_recorded};
 
 /// The recording that a question needs.
 pub struct Recorded {
@@ -40,7 +40,7 @@ impl Recorded {
         match has_sums && !single_rows || has_rows(session, self.rows)? {
             true => Ok(()),
             false if has_sums => Err(Error::NeedsRows { what: self.single }),
-            false if is_known_empty(session, self.rows)? => Ok(()),
+            false if is_recorded(session, self.rows)? || is_recorded(session, self.sums)? => Ok(()),
             false => Err(Error::NotRecorded {
                 what: self.what,
                 how: self.how,

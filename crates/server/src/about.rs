@@ -1,7 +1,8 @@
 //! Description of a trace that is ready.
 
-use etwkit_engine::{has_something, questions};
+use etwkit_engine::{did_not_happen, has_something, questions};
 use etwkit_extract::manifest::Detail;
+use etwkit_question::is_recorded_but_empty;
 use etwkit_sql::Session;
 use etwkit_trace::health::INCOMPLETE;
 use etwkit_trace::table::Table;
@@ -48,7 +49,25 @@ pub(crate) fn about(session: &Session) -> Result<Opening> {
             .filter(|q| has_something(session, *q))
             .map(|q| q.name().to_owned())
             .collect(),
+        did_not_happen: silent(session)?,
     })
+}
+
+/// Returns the tables that were recorded and have no rows, and the questions that find nothing for that
+/// reason.
+fn silent(session: &Session) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for table in etwkit_sql::tables() {
+        if is_recorded_but_empty(session, table.name)? {
+            names.push(table.name.to_owned());
+        }
+    }
+    for question in questions() {
+        if did_not_happen(session, question)? {
+            names.push(question.name().to_owned());
+        }
+    }
+    Ok(names)
 }
 
 /// Returns the tables that have rows, according to the manifests.

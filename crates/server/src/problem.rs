@@ -186,7 +186,9 @@ impl From<etwkit_question::Error> for Problem {
         use etwkit_question::Error as E;
         let problem = match error {
             E::Query(error) => return error.into(),
-            E::NotRecorded { .. } | E::NeedsRows { .. } => Self::not_recorded(said(&error)),
+            E::NotRecorded { .. } | E::NotInPart { .. } | E::NeedsRows { .. } => {
+                Self::not_recorded(said(&error))
+            }
             _ => Self::bad(said(&error)),
         };
         problem.hinted(error.hint())

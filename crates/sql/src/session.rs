@@ -245,6 +245,19 @@ impl Session {
             .any(|(_, manifest)| manifest.detail == Detail::Summary)
     }
 
+    /// Returns `true` if an extract is of a part of its trace.
+    ///
+    /// # Errors
+    /// The table `trace` cannot be read.
+    pub fn is_of_part(&self) -> Result<bool> {
+        for batch in self.sql("SELECT 1 FROM trace WHERE range_start_ns IS NOT NULL")? {
+            if batch?.num_rows() > 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     fn note_left_out(&self, is_named: impl Fn(&str) -> bool) {
         let left_out = self.engine.tables().left_out();
         if left_out.is_empty() {

@@ -102,6 +102,14 @@ pub fn tables_of(topic: &str) -> Vec<&'static str> {
     })
 }
 
+/// Returns `true` if the events of a topic are rows of one table; others are computed from it.
+#[must_use]
+pub fn has_one_kind(topic: &str) -> bool {
+    let is_filled = |name: &str| TABLES.iter().any(|table| table.name == name);
+    let filled = tables_of(topic).into_iter().filter(|name| is_filled(name));
+    filled.count() == 1
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

@@ -13,7 +13,7 @@ const TITLES: Record<string, string> = {
   queue_ns: "Queue time",
   init_ns: "Started",
   complete_ns: "Completed",
-  result_bytes: "Bytes done",
+  result_bytes: "Bytes transferred",
   size_bytes: "Size",
 };
 

@@ -1,5 +1,7 @@
 // What a trace has nothing of, and the recording that has it.
 
+import type { Opening } from "../wire";
+
 /** Tables and questions that each profile of `etwkit record` fills. */
 const FILLED: Record<string, string[]> = {
   cpu: ["cpu_sample", "dpc"],
@@ -28,9 +30,10 @@ export const PROFILES = Object.fromEntries(
   Object.entries(FILLED).flatMap(([profile, all]) => all.map((one) => [one, profile])),
 );
 
-/** Says that a trace has no rows of a table or a question, and what to record. */
-export function nothingOf(table: string): string {
-  const profile = PROFILES[table];
+/** Says that a trace has no rows of a table or a question, and what to record if it was not recorded. */
+export function nothingOf(opening: Opening, name: string): string {
+  if (opening.did_not_happen.includes(name)) return "This was recorded, and the trace has none of it.";
+  const profile = PROFILES[name];
   const nothing = "The trace has nothing of this: it was not recorded, or did not happen.";
   return profile === undefined ? nothing : `${nothing} To record it: etwkit record start ${profile}`;
 }

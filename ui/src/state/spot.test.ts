@@ -42,6 +42,7 @@ function opening(...tables: string[]): Opening {
     topics: [],
     missing: [],
     questions: [],
+    did_not_happen: [],
   };
 }
 

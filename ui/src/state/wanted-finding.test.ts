@@ -64,6 +64,7 @@ const opening = (hash: string): Opening => ({
   topics: [],
   missing: [],
   questions: [],
+  did_not_happen: [],
 });
 
 /** What the page shows of a trace after a link to a finding; the trace is ready before its questions are known. */

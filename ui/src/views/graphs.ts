@@ -98,7 +98,7 @@ export const GRAPHS: Graph[] = [
   }),
   series("disk", "Disk by process", 92, DISK, BY_PROCESS),
   series("disk_busy", "Disk busy", 76, DISK, { id: "disk-busy", styles: ["lines", "stacked"] }),
-  series("file", "File by process", 92, FILE, BY_PROCESS),
+  series("file", "File transfers by process", 92, FILE, BY_PROCESS),
   series("net", "Network by process", 92, NET, BY_PROCESS),
   series("marks", "Marks", 56, MARKS, { top: 1, styles: ["stacked"] }),
   series("events", "Events", 76, () => null, {}),

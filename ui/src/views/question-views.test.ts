@@ -7,7 +7,7 @@ import { VIEWS } from "./index";
 import { questionViews } from "./question-views";
 
 const TABLES = ["service", "logger"].map((name) => ({ name, rows: 1 }));
-const opening = { tables: [], questions: ["gc"] } as unknown as Opening;
+const opening = { tables: [], questions: ["gc"], did_not_happen: [] } as unknown as Opening;
 
 test("a question is a view where the trace can answer it, and else says what to record", () => {
   const [gc, focus] = ["gc", "focus"].map((id) => questionViews("Programs").find((view) => view.id === id));
@@ -17,7 +17,7 @@ test("a question is a view where the trace can answer it, and else says what to 
 
 test("a question that every trace answers is a view where the trace has its rows", () => {
   const services = questionViews("Programs").find((view) => view.id === "service");
-  const asked = { tables: [], questions: ["service"] } as unknown as Opening;
+  const asked = { tables: [], questions: ["service"], did_not_happen: [] } as unknown as Opening;
   const listed = { ...asked, tables: [{ name: "service", rows: 3 }] };
   assert.match(services?.lacks(asked) ?? "", /nothing of this/);
   assert.equal(services?.lacks(listed), null);

@@ -66,7 +66,7 @@ export function questionViews(group: View["group"]): View[] {
   return (OF_GROUPS[group] ?? []).map(([question, title, sentence, table]) => {
     const view = questionView(question, { id: IDS[question] ?? question, title, group, sentence });
     const lacks: View["lacks"] = (opening) =>
-      table === undefined || hasRows(opening, table) ? view.lacks(opening) : nothingOf(question);
+      table === undefined || hasRows(opening, table) ? view.lacks(opening) : nothingOf(opening, question);
     return { ...view, lacks };
   });
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use etwkit_question::sql::{filtered, range_condition};
-use etwkit_question::{ask, is_known_empty};
+use etwkit_question::{ask, is_recorded};
 
 use super::DiffRequest;
 use super::rows::ResultChange;
@@ -90,7 +90,7 @@ pub(super) fn results(asked: &DiffRequest, both: &Sides) -> Result<Vec<ResultCha
     let mut rows = Vec::new();
     for kind in &KINDS {
         // Where one side recorded none of it, everything would be new.
-        if is_recorded(kind, a)? && is_recorded(kind, b)? {
+        if is_recorded(&a.session, kind.table)? && is_recorded(&b.session, kind.table)? {
             let of_a = counts(kind, asked, a)?;
             let of_b = counts(kind, asked, b)?;
             rows.extend(changes(kind.word, &of_a, &of_b, asked.noise_percent));
@@ -102,11 +102,6 @@ pub(super) fn results(asked: &DiffRequest, both: &Sides) -> Result<Vec<ResultCha
             .then_with(|| (&y.name, &y.result, &y.process).cmp(&(&x.name, &x.result, &x.process)))
     });
     Ok(rows)
-}
-
-fn is_recorded(kind: &Kind, side: &Side) -> Result<bool> {
-    let has_rows = side.session.has_rows(kind.table) == Some(true);
-    Ok(has_rows || is_known_empty(&side.session, kind.table)?)
 }
 
 /// Returns the SQL of one side.

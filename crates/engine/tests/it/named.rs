@@ -192,6 +192,26 @@ fn a_list_names_lakes_in_buckets() {
 }
 
 #[test]
+fn an_address_of_another_store_is_not_a_missing_file() {
+    let folder = folder(&[]);
+    for address in ["gs://traces/farm", "az://farm/*.etl", "abfs://farm/a.etwx"] {
+        let says = format!("cannot open {address}: expected a folder or s3://BUCKET/FOLDER");
+        for wanted in [Wanted::Answers, Wanted::Sources, Wanted::Session] {
+            let error = named(&[address.into()], wanted, false).unwrap_err();
+            assert_eq!(error.to_string(), says);
+            assert!(error.hint().is_some(), "{address}");
+        }
+        assert_eq!(places(&[address.into()]).unwrap_err().to_string(), says);
+
+        std::fs::write(folder.path().join("list.txt"), format!("\n{address}\n")).unwrap();
+        let error = places(&words(folder.path(), &["@list.txt"])).unwrap_err();
+        assert!(error.to_string().ends_with("list.txt, line 2"), "{error}");
+        let cause = std::error::Error::source(&error).unwrap();
+        assert_eq!(cause.to_string(), says);
+    }
+}
+
+#[test]
 fn what_names_nothing_is_said_with_its_line() {
     let folder = folder(&FILES);
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();

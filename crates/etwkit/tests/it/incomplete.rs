@@ -251,14 +251,54 @@ fn sql_says_what_was_not_recorded_and_what_is_left_out() {
     );
 }
 
+/// A topic counts the whole trace, so that it is recorded in a part without any of its events.
+#[test]
+fn a_part_without_events_is_not_said_to_lack_their_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let part_of = |name: &str| {
+        let part = folder.path().join(name).with_extension("etwx");
+        let part = part.to_str().unwrap().to_owned();
+        let made = run(&[
+            "extract",
+            &trace(name),
+            "--range",
+            "0.000001..0.000002",
+            "--out",
+            &part,
+        ]);
+        assert_eq!(made.exit, Exit::Answered, "{}", made.err);
+        part
+    };
+    let files = part_of("files-5.etl");
+    for question in ["hard-fault", "disk", "file"] {
+        let Answer { out, err, exit } = run(&["dump", question, &files]);
+        assert_eq!(exit, Exit::Nothing, "{question}: {out}{err}");
+        assert!(err.contains("no rows in"), "{question}: {err}");
+        assert!(!out.contains("recorded"), "{question}: {out}");
+    }
+    // The events of .NET are of several kinds, of which each may have been recorded.
+    let dotnet = part_of("dotnet-5.etl");
+    for (question, what) in [
+        ("exception", ".NET exceptions"),
+        ("gc", "garbage collections of .NET"),
+    ] {
+        let Answer { out, exit, .. } = run(&["dump", question, &dotnet]);
+        let says = format!("the part of the trace that was extracted has no {what}");
+        assert_eq!(exit, Exit::Nothing, "{question}: {out}");
+        assert!(out.contains(&says), "{question}: {out}");
+    }
+    // Nothing of the whole trace is known to have been recorded.
+    let whole = run(&["dump", "gc", &extract("sched.etwx")]);
+    let says = "the trace recorded no garbage collections of .NET";
+    assert!(whole.out.contains(says), "{}", whole.out);
+}
+
 #[test]
 fn topics_are_what_info_says() {
     let info = json(&["info", "--json", &trace("dotnet-5.etl")]);
-    let events = |name: &str| {
+    let of_info = |name: &Value| {
         let recorded = info["recorded"].as_array().unwrap();
-        recorded.iter().find(|row| row["topic"] == name).unwrap()["events"]
-            .as_i64()
-            .unwrap()
+        recorded.iter().find(|row| row["topic"] == *name).unwrap()
     };
     let sql = "SELECT topic, is_recorded, events, rows, tables, recorded_by FROM topic";
     let out = run(&["sql", "--format", "json", &extract("dotnet.etwx"), sql]).out;
@@ -269,11 +309,13 @@ fn topics_are_what_info_says() {
         .collect();
     assert_eq!(rows.len(), info["recorded"].as_array().unwrap().len());
     for row in &rows {
-        let events = events(row["topic"].as_str().unwrap());
+        let said = of_info(&row["topic"]);
+        let events = said["events"].as_i64().unwrap();
         // Hard faults that were enabled and did not happen were recorded.
         let may_be_silent = row["topic"] == "hard faults";
         let is_recorded = row["is_recorded"] == true;
         assert_eq!(row["events"], events, "{row}");
+        assert_eq!(row["is_recorded"], said["is_recorded"], "{row}");
         assert!(
             is_recorded == (events > 0) || is_recorded && may_be_silent,
             "{row}"

@@ -588,6 +588,13 @@ fn no_command_takes_the_address_of_another_kind_of_place_for_a_folder() {
         &["lake", "vacuum", lake],
         &["lake", "drop", lake, "--where", "true"],
         &["extract", "--lake", lake, &extract],
+        &["info", lake],
+        &["dump", "process", lake],
+        &["sql", lake, "SELECT 1"],
+        &["diff", &extract, lake],
+        &["explain", lake],
+        &["diagnose", lake],
+        &["view", lake],
     ] {
         let refused = run(words);
         assert_eq!(refused.exit, Exit::Error, "{words:?}");

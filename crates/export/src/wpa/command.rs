@@ -9,7 +9,7 @@ use etwkit_base::path::stem_of;
 use etwkit_engine::{Wanted, named, read_rules};
 use etwkit_question::NamedFile;
 use etwkit_question::range::Part as Written;
-use etwkit_question::{ask, has_rows};
+use etwkit_question::{ask, has_rows, is_recorded_but_empty};
 use etwkit_sql::Session;
 use etwkit_terminal::Exit;
 use etwkit_terminal::errors::advised;
@@ -384,6 +384,11 @@ fn nothing(graph: &Graph, session: &Session) -> Result<String> {
     if is_there {
         return Ok("no rows, in this part of the trace and with this filter".to_owned());
     }
+    if is_recorded_but_empty(session, table)? {
+        return Ok(format!(
+            "it was recorded, and the extract has none of it (table {table} is empty)"
+        ));
+    }
     let sql = format!(
         "SELECT recorded_by FROM topic WHERE NOT is_recorded AND recorded_by IS NOT NULL
          AND contains(concat(';', tables, ';'), ';{table};')"
@@ -393,6 +398,9 @@ fn nothing(graph: &Graph, session: &Session) -> Result<String> {
         Some(Topic { recorded_by }) => format!(
             "nothing of it was recorded (table {table} is empty; to record it: {recorded_by})"
         ),
+        None if session.is_of_part()? => {
+            format!("this part of the trace has none of it (table {table} is empty)")
+        }
         None => format!("nothing of it was recorded (table {table} is empty)"),
     })
 }

@@ -23,6 +23,14 @@ pub enum Error {
         /// The recording that has it.
         how: &'static str,
     },
+    /// The extract is of a part of a trace, and the part has nothing of it.
+    #[error("the part of the trace that was extracted has no {what}")]
+    NotInPart {
+        /// The missing data.
+        what: &'static str,
+        /// The recording that has it, if the rest of the trace has none either.
+        how: String,
+    },
     /// The extract holds sums, and the question needs single rows.
     #[error("this question needs the single {what}, of which this extract keeps only sums")]
     NeedsRows {
@@ -119,7 +127,9 @@ impl Error {
                     "ETWAnalyzer stores sums alone: extract the trace itself with `etwkit extract`",
                 ),
             },
-            Self::NotThere { how, .. } | Self::LeftOut { how, .. } => Some(how),
+            Self::NotThere { how, .. }
+            | Self::LeftOut { how, .. }
+            | Self::NotInPart { how, .. } => Some(how),
             Self::Part { source, .. } => Some(source.hint),
             Self::CpuSourcesDiffer { .. } => Some(
                 "ask each trace on its own, or compare `run_ns`, which is from context switches wherever they were recorded",
@@ -136,6 +146,7 @@ impl Error {
         matches!(
             self,
             Self::NotRecorded { .. }
+                | Self::NotInPart { .. }
                 | Self::NeedsRows { .. }
                 | Self::NeedsEvents { .. }
                 | Self::NotThere { .. }
@@ -163,11 +174,20 @@ impl Error {
             return Self::LeftOut { tables, how };
         }
         if session.is_imported() {
-            Self::Imported {
+            return Self::Imported {
                 why: Box::new(self),
+            };
+        }
+        match self {
+            // Of tables that events of several kinds fill it is not known which ones were recorded. A
+            // failing query leaves the error that there is.
+            Self::NotRecorded { what, how } if session.is_of_part().unwrap_or(false) => {
+                Self::NotInPart {
+                    what,
+                    how: format!("a longer part may have it; otherwise: {how}"),
+                }
             }
-        } else {
-            self
+            error => error,
         }
     }
 }

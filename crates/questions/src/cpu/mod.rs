@@ -17,7 +17,7 @@ use etwkit_question::sql::{
     text_condition,
 };
 use etwkit_question::zero::ZeroTime;
-use etwkit_question::{Error, Result, ask, has_rows};
+use etwkit_question::{Error, Result, ask, has_rows, is_recorded};
 use etwkit_sql::Session;
 
 /// Orders of rows with CPU times.
@@ -332,8 +332,11 @@ ORDER BY sort_value, cpu_ns, process_key",
 
 /// Checks that there are CPU times, and single rows if the question is about a range.
 pub(super) fn check(session: &Session, time: Range) -> Result<()> {
-    let has_events =
-        || Ok::<_, Error>(has_rows(session, "cpu_sample")? || has_rows(session, "context_switch")?);
+    let has_events = || {
+        Ok::<_, Error>(
+            is_recorded(session, "cpu_sample")? || is_recorded(session, "context_switch")?,
+        )
+    };
     if has_rows(session, "cpu_process")? {
         return if time.is_unlimited() || has_events()? {
             Ok(())
@@ -343,7 +346,7 @@ pub(super) fn check(session: &Session, time: Range) -> Result<()> {
             })
         };
     }
-    if !time.is_unlimited() && has_events()? {
+    if !time.is_unlimited() && has_events()? || is_recorded(session, "cpu_process")? {
         return Ok(());
     }
     Err(Error::NotRecorded {
@@ -361,7 +364,7 @@ pub fn check_waits(session: &Session) -> Result<()> {
     let sql =
         "SELECT count(run_ns) + (SELECT count(wait_ns) FROM cpu_method) AS rows FROM cpu_process";
     let counts: Vec<Count> = ask(session, sql)?;
-    if counts.iter().any(|count| count.rows > 0) || has_rows(session, "context_switch")? {
+    if counts.iter().any(|count| count.rows > 0) || is_recorded(session, "context_switch")? {
         return Ok(());
     }
     Err(Error::NotRecorded {

@@ -20,10 +20,10 @@ const PATHS: Among = Among::Texts("file", "files", "SELECT path AS text FROM fil
 declare! {
     /// Orders of file I/O.
     pub orders FileSort {
-        "total-size" => TotalSize: "total_bytes" = "Bytes read and written.",
+        "total-size" => TotalSize: "total_bytes" = "Bytes requested by reads and writes.",
         "count" => Count: "total_count" = "Operations.",
-        "read-size" => ReadSize: "read_bytes" = "Bytes read.",
-        "write-size" => WriteSize: "write_bytes" = "Bytes written.",
+        "read-size" => ReadSize: "read_bytes" = "Bytes requested by reads.",
+        "write-size" => WriteSize: "write_bytes" = "Bytes requested by writes.",
         "read-time" => ReadTime: "read_ns" = "Duration of reads.",
         "write-time" => WriteTime: "write_ns" = "Duration of writes.",
         "total-time" => TotalTime: "total_ns" = "Duration of opening, closing, reading and writing.",
@@ -92,11 +92,11 @@ declare! {
         all_files: bool = option("").called("all-files"),
         /// Order
         sort: FileSort = option("ORDER").called("sort-by").shape(),
-        /// Only rows with so many bytes read
+        /// Only rows whose reads requested so many bytes
         read_size: Range = option("A..B").called("read-size").unit(Unit::Bytes),
-        /// Only rows with so many bytes written
+        /// Only rows whose writes requested so many bytes
         write_size: Range = option("A..B").called("write-size").unit(Unit::Bytes),
-        /// Only rows with so many bytes read and written
+        /// Only rows whose reads and writes requested so many bytes
         total_size: Range = option("A..B").called("total-size").unit(Unit::Bytes),
         /// Only rows with this duration of reads (s)
         read_time: Range = option("A..B").called("read-time").unit(Unit::Seconds),
@@ -132,11 +132,11 @@ declare! {
         ..process = "Process, with rows for each process; missing if it is not known.",
         path: Option<String> = "Drive, folder or file; missing without a name.",
         reads: i64 = "Reads.",
-        read_bytes: i64 = "Bytes asked for by reads.",
+        read_bytes: i64 = "Bytes requested by reads.",
         read_ns: i64 = "Duration of reads.",
         read_max_position_bytes: i64 = "Largest position after a read.",
         writes: i64 = "Writes.",
-        write_bytes: i64 = "Bytes asked for by writes.",
+        write_bytes: i64 = "Bytes requested by writes.",
         write_ns: i64 = "Duration of writes.",
         write_max_position_bytes: i64 = "Largest position after a write.",
         opens: i64 = "Times that files were opened or created.",
@@ -153,7 +153,7 @@ declare! {
         failures: i64 = "Operations whose status is an error.",
         failure_statuses: String = "Statuses of failed operations.",
         total_count: i64 = "All operations.",
-        total_bytes: i64 = "Bytes read and written.",
+        total_bytes: i64 = "Bytes requested by reads and writes.",
         total_ns: i64 = "Duration of opening, closing, reading and writing.",
         files: i64 = "Files with a name.",
         processes: i64 = "Processes.",
@@ -169,10 +169,10 @@ declare! {
     /// Sums of file operations.
     pub row FileTotal {
         reads: i64 = "Reads.",
-        read_bytes: i64 = "Bytes read.",
+        read_bytes: i64 = "Bytes requested by reads.",
         read_ns: i64 = "Duration of reads.",
         writes: i64 = "Writes.",
-        write_bytes: i64 = "Bytes written.",
+        write_bytes: i64 = "Bytes requested by writes.",
         write_ns: i64 = "Duration of writes.",
         opens: i64 = "Opens.",
         closes: i64 = "Closes.",

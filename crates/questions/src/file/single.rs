@@ -54,7 +54,9 @@ pub(super) const OPERATIONS: View<FileRequest, FileOperation> = View::new(
             row.offset_bytes.into()
         })
         .hidden(),
-        FileOperationColumn::new("Size", "Size", PlainBytes, |_, row| row.size_bytes.into()),
+        FileOperationColumn::new("Size", "Requested size", PlainBytes, |_, row| {
+            row.size_bytes.into()
+        }),
         FileOperationColumn::new("Process", "Process", Process, |_, row| row.into()),
         FileOperationColumn::new("Tid", "Tid", Id, |_, row| row.tid.into()),
         FileOperationColumn::new("Path", "Path", Word, |asked, row| {

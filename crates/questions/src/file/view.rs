@@ -15,7 +15,7 @@ type FileColumn = Column<FileRequest, FileRow>;
 
 pub(super) const FILE_IO: View<FileRequest, FileRow> = View::new(
     &[
-        FileColumn::new("ReadSize", "Read kB", Kilobytes, |_, row| {
+        FileColumn::new("ReadSize", "Requested read kB", Kilobytes, |_, row| {
             row.read_bytes.into()
         })
         .cost(),
@@ -28,12 +28,15 @@ pub(super) const FILE_IO: View<FileRequest, FileRow> = View::new(
             row.read_ns.into()
         })
         .cost(),
-        FileColumn::new("ReadThroughput", "Read MB/s", Throughput, |_, row| {
-            Value::Rate(row.read_bytes, row.read_ns)
-        })
+        FileColumn::new(
+            "ReadThroughput",
+            "Requested read MB/s",
+            Throughput,
+            |_, row| Value::Rate(row.read_bytes, row.read_ns),
+        )
         .shown_if(details),
         FileColumn::new("ReadCount", "Reads", Whole, |_, row| row.reads.into()).cost(),
-        FileColumn::new("WriteSize", "Write kB", Kilobytes, |_, row| {
+        FileColumn::new("WriteSize", "Requested write kB", Kilobytes, |_, row| {
             row.write_bytes.into()
         })
         .cost(),
@@ -46,9 +49,12 @@ pub(super) const FILE_IO: View<FileRequest, FileRow> = View::new(
             row.write_ns.into()
         })
         .cost(),
-        FileColumn::new("WriteThroughput", "Write MB/s", Throughput, |_, row| {
-            Value::Rate(row.write_bytes, row.write_ns)
-        })
+        FileColumn::new(
+            "WriteThroughput",
+            "Requested write MB/s",
+            Throughput,
+            |_, row| Value::Rate(row.write_bytes, row.write_ns),
+        )
         .shown_if(details),
         FileColumn::new("WriteCount", "Writes", Whole, |_, row| row.writes.into()).cost(),
         FileColumn::new("OpenCloseDuration", "Open+close s", Seconds(5), |_, row| {
@@ -183,9 +189,9 @@ fn names(statuses: &str) -> String {
 
 fn sums(line: Line, total: &FileTotal) -> Line {
     line.value(Seconds(3), total.total_ns)
-        .words(" s, read ")
+        .words(" s, requested to read ")
         .value(Kilobytes, total.read_bytes)
-        .words(" kB, write ")
+        .words(" kB, to write ")
         .value(Kilobytes, total.write_bytes)
         .words(" kB, open+close ")
         .value(Seconds(3), total.open_close_ns)

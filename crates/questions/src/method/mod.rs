@@ -16,7 +16,7 @@ use etwkit_question::sql::{
     ProcessQuery, filtered, process_columns_from, range_condition, text_condition,
 };
 use etwkit_question::zero::ZeroTime;
-use etwkit_question::{Error, Result, ask, has_rows};
+use etwkit_question::{Error, Result, ask, has_rows, is_recorded};
 use etwkit_sql::Session;
 
 /// Grouping of the rows.
@@ -386,8 +386,8 @@ impl MethodRequest {
     fn check(&self, session: &Session) -> Result<()> {
         check(session, self.time)?;
         if self.by == By::Thread
-            && !has_rows(session, "cpu_sample")?
-            && !has_rows(session, "context_switch")?
+            && !is_recorded(session, "cpu_sample")?
+            && !is_recorded(session, "context_switch")?
         {
             return Err(Error::NeedsRows {
                 what: "samples and context switches",

@@ -113,22 +113,12 @@ pub(super) const PROCESSES: View<ProcessRequest, ListedProcess> = View::new(
 .with_join(together)
 .with_total(|asked, all, _| {
     let is_shown = all.len() > 1 && asked.show_total.as_deref() != Some("none");
-    let counts = || ProcessCounts::of_each(all.iter().map(|one| &one.row));
-    let of = if is_cut(asked, all.len()) {
-        "Total of the rows shown: "
-    } else {
-        ""
+    let total = || {
+        let counts = ProcessCounts::of_each(all.iter().map(|one| &one.row));
+        Line::new(format!("Total: {counts}"))
     };
-    is_shown
-        .then(|| Line::new(format!("{of}{}", counts())))
-        .into_iter()
-        .collect()
+    is_shown.then(total).into_iter().collect()
 });
-
-/// True if processes were left out by their rank.
-fn is_cut(asked: &ProcessRequest, rows: usize) -> bool {
-    asked.top.skip > 0 || asked.top.most().is_some_and(|most| rows >= most)
-}
 
 fn is_list(asked: &ProcessRequest) -> bool {
     asked.sort != ProcessSort::Tree

@@ -13,7 +13,7 @@ use etwkit_question::group::Top;
 use etwkit_question::range::Range;
 use etwkit_question::sql::{PROCESS_COLUMNS, ProcessQuery, filtered};
 use etwkit_question::tag_query::TagQuery;
-use etwkit_question::{Error, FromRows, Result, ask, has_rows};
+use etwkit_question::{Error, FromRows, Result, ask, has_rows, is_recorded};
 use etwkit_sql::Session;
 use etwkit_sql::filter::TextFilter;
 use etwkit_sql::frames::TraceFrames;
@@ -280,10 +280,10 @@ ORDER BY s.process_key, s.thread_key, s.stack_id",
 
     fn check(&self, session: &Session) -> Result<()> {
         check(session, self.time)?;
-        let has_switches = has_rows(session, "context_switch")?;
+        let has_switches = is_recorded(session, "context_switch")?;
         match self.metric {
             Metric::Cpu if self.is_answered_by_sums() && has_rows(session, "cpu_stack")? => Ok(()),
-            Metric::Cpu if has_switches || has_rows(session, "cpu_sample")? => Ok(()),
+            Metric::Cpu if has_switches || is_recorded(session, "cpu_sample")? => Ok(()),
             Metric::Cpu => Err(Error::NeedsRows {
                 what: "samples and context switches",
             }),

@@ -1,5 +1,7 @@
 //! Options that choose rows, and options that only shape them.
 
+use std::sync::Arc;
+
 use etwkit_question::nothing::{Chosen, no_process};
 use etwkit_question::{Error, Of, Values};
 use etwkit_questions::cpu::question::CpuQuestion;
@@ -44,4 +46,35 @@ fn processes_that_had_one_id_in_turn_count_each() {
         message.contains("(there are 2 processes: a.exe (8))"),
         "{message}"
     );
+}
+
+#[test]
+fn idle_time_is_said_to_be_left_out() {
+    let process = |process_key, pid, name: &str| Process {
+        process_key,
+        pid,
+        name: Some(name.into()),
+        ..Process::default()
+    };
+    let sentence = |filter: &str| {
+        let processes = rows(&[process(1, 0, "Idle"), process(2, 8, "a.exe")]);
+        let open = || Ok::<_, Error>(Arc::new(Session::from_batches(vec![processes]).unwrap()));
+        chosen(&json!({"process": filter}))
+            .sentence("a.etwx", open)
+            .unwrap()
+    };
+    for filter in ["idle", "0"] {
+        let text = sentence(filter);
+        let says = format!("only Idle (0) matches {filter}, and idle time is left out");
+        assert!(
+            text.contains(&says) && text.contains("dump cores"),
+            "{text}"
+        );
+    }
+    for filter in ["a.exe", "*"] {
+        assert_eq!(
+            sentence(filter),
+            format!("nothing in a.etwx matches --process {filter}")
+        );
+    }
 }

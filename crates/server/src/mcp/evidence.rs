@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use etwkit_engine::{Gaps, data_tables, of_paths};
+use etwkit_question::is_recorded_but_empty;
 use etwkit_sql::Session;
 use etwkit_trace::topics;
 use serde_json::{Value, json};
@@ -83,28 +84,11 @@ impl Evidence {
         let Some(table) = topics::find(name) else {
             return;
         };
-        let events = topics::of_table(name);
-        // No rows have two meanings, which only the recorded topics distinguish: nothing happened,
-        // or it was not recorded.
         if session.has_rows(name) != Some(true) {
-            let mut topics = session
-                .manifests()
-                .flat_map(|(_, manifest)| &manifest.topics);
-            let was = topics.any(|topic| topic.recorded && events.contains(&topic.topic.as_str()));
-            add(
-                &mut self.unproven,
-                if was {
-                    format!(
-                        "{name} of {trace} has no rows: none of it happened while it was recorded"
-                    )
-                } else {
-                    format!(
-                        "that nothing of {name} happened: {trace} did not record it, and no row is not zero"
-                    )
-                },
-            );
+            add(&mut self.unproven, without_rows(session, trace, name));
             return;
         }
+        let events = topics::of_table(name);
         let measured = json!({"trace": trace, "table": name, "row_is": table.doc, "events": events,
                               "rows_in_trace": session.row_count(name)});
         if !self.measured.contains(&measured) {
@@ -206,6 +190,29 @@ impl Evidence {
     }
 }
 
+/// Returns a sentence about a table without rows. These have two meanings, which only the recorded topics
+/// distinguish: nothing happened, or it was not recorded.
+fn without_rows(session: &Session, trace: &str, name: &str) -> String {
+    // A query that fails proves nothing.
+    if is_recorded_but_empty(session, name).unwrap_or(false) {
+        return format!("{name} of {trace} has no rows: it was recorded, and none of it is there");
+    }
+    let topics = topics::of_table(name);
+    let mut all = session
+        .manifests()
+        .flat_map(|(_, manifest)| &manifest.topics);
+    let has_topic = all.any(|topic| topic.recorded && topics.contains(&topic.topic.as_str()));
+    let why = if has_topic {
+        format!(
+            "has no rows of it, although it recorded {}",
+            topics.join(", ")
+        )
+    } else {
+        "did not record it".to_owned()
+    };
+    format!("that nothing of {name} happened: {trace} {why}, and no row is not zero")
+}
+
 /// Returns the declared tables after FROM and JOIN, sorted by name. The text may contain several
 /// statements.
 fn named_in(sql: &str) -> Vec<String> {
@@ -236,7 +243,49 @@ pub(crate) fn renamed(gaps: &Gaps, trace: &Trace) -> Gaps {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
+    use etwkit_extract::{ConvertOptions, Extract, convert};
+    use etwkit_sql::{Options, Source};
+    use etwkit_testkit::files::made;
+    use etwkit_trace::import::Range;
+
     use super::*;
+
+    /// A session over the first microseconds of a trace, in which nothing happens.
+    fn part_of(name: &str, folder: &std::path::Path) -> Session {
+        let trace = made().join(name);
+        let input = etwkit_extract::open(&[trace], &etwkit_extract::Options::default()).unwrap();
+        let target = folder.join("part.etwx");
+        let options = ConvertOptions {
+            range: Range {
+                start_ns: 1_000,
+                end_ns: 2_000,
+            },
+            ..ConvertOptions::default()
+        };
+        convert(&input, &target, options, &mut |_| ControlFlow::Continue(())).unwrap();
+        let extract = Extract::open(&target).unwrap();
+        Session::new(vec![Source::from(extract)], &Options::default()).unwrap()
+    }
+
+    #[test]
+    fn no_rows_say_what_is_known_of_their_recording() {
+        for (name, table, says) in [
+            (
+                "files-5.etl",
+                "disk_io",
+                "it was recorded, and none of it is there",
+            ),
+            ("files-5.etl", "registry_io", "did not record it"),
+            ("dotnet-5.etl", "exception", "although it recorded .NET"),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let session = part_of(name, folder.path());
+            let sentence = without_rows(&session, "t1", table);
+            assert!(sentence.contains(says), "{table}: {sentence}");
+        }
+    }
 
     #[test]
     fn tables_of_several_statements_are_those_behind_from_and_join() {

@@ -63,6 +63,8 @@ pub struct Opening {
     pub missing: Vec<String>,
     /// Questions of `GET api/v1/schema` that have something to answer from, by name.
     pub questions: Vec<String>,
+    /// Tables and questions without rows although their events were recorded, by name.
+    pub did_not_happen: Vec<String>,
 }
 
 /// Number of rows of a table.

@@ -220,3 +220,50 @@ fn what_no_thread_did_has_no_name() {
         )
     );
 }
+
+/// A range that ends with a sample: tables leave it out and questions count it, each as its printed line.
+#[test]
+fn printed_lines_have_the_numbers_of_their_answers_at_the_end_of_a_range() {
+    let place = Place::with_trace();
+    let trace = place.folder.path().join("office.etl");
+    let session = place
+        .engine
+        .open(&Asking::default(), &[trace], &mut Vec::new())
+        .unwrap();
+    let busy = "cpu_sample s JOIN process p ON p.process_key = s.process_key WHERE NOT s.is_idle AND p.pid <> 0";
+    let times = numbers(
+        &session,
+        &format!("SELECT DISTINCT s.ts_ns FROM {busy} ORDER BY s.ts_ns LIMIT 20"),
+    );
+    let (a, b) = (times[0][0], times[19][0]);
+
+    let table = place.answer(
+        "rows",
+        &json!({
+            "trace": 0, "table": "cpu_sample", "columns": ["ts_ns"], "sort": null, "offset": 0, "limit": 1000,
+            "selection": {"range": {"from_ns": a, "to_ns": b}, "chips": []},
+        }),
+    );
+    let shown = table["rows"].as_array().unwrap().len();
+    let sql = table["source"]["sql"].as_str().unwrap();
+    assert_eq!(numbers(&session, sql).len(), shown);
+    let samples = |end: &str| {
+        let sql = format!("SELECT count(*) FROM cpu_sample WHERE ts_ns >= {a} AND ts_ns {end} {b}");
+        numbers(&session, &sql)[0][0]
+    };
+    assert_eq!(shown as i64, samples("<"));
+    assert!(samples("<") < samples("<="));
+
+    let seconds = |ns: i64| format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
+    let range = format!("{}..{}", seconds(a), seconds(b));
+    let question = json!({"trace": 0, "question": "cpu", "options": {"range": range}});
+    let answer = place.answer("ask", &question);
+    let command = answer["source"]["command"].as_str().unwrap();
+    assert!(command.contains(&range), "{command}");
+    let columns = answer["tables"][0]["columns"].as_array().unwrap();
+    let at = columns.iter().position(|column| column["name"] == "Cpu");
+    let rows = answer["tables"][0]["rows"].as_array().unwrap();
+    let cpu: i64 = rows.iter().map(|row| sum(&row[at.unwrap()])).sum();
+    let weights = format!("SELECT sum(s.weight_ns) FROM {busy} AND s.ts_ns BETWEEN {a} AND {b}");
+    assert_eq!(cpu, numbers(&session, &weights)[0][0]);
+}

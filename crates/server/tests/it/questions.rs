@@ -1,5 +1,9 @@
 //! Each question is answered from a trace.
 
+use std::ops::ControlFlow;
+
+use etwkit_extract::{ConvertOptions, convert};
+use etwkit_trace::import::Range;
 use serde_json::{Value, json};
 
 use super::support::Place;
@@ -219,6 +223,33 @@ const FOUND: [(&str, &str, &str, &str, &str); 4] = [
         "operations: 226",
     ),
 ];
+
+/// A part without events of a topic that the trace recorded.
+#[test]
+fn a_part_lists_what_was_recorded_and_did_not_happen() {
+    let place = Place::new();
+    let made = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/made");
+    let trace = made.join("files-5.etl");
+    let input = etwkit_extract::open(&[trace], &etwkit_extract::Options::default()).unwrap();
+    let part = place.folder.path().join("part.etwx");
+    let options = ConvertOptions {
+        range: Range {
+            start_ns: 1_000,
+            end_ns: 2_000,
+        },
+        ..ConvertOptions::default()
+    };
+    convert(&input, &part, options, &mut |_| ControlFlow::Continue(())).unwrap();
+    place.open(&part);
+    let opening = place.get("info").json()["traces"][0]["opening"].clone();
+    let silent = opening["did_not_happen"].as_array().unwrap();
+    for name in ["hard_fault", "hard-fault", "disk_io", "disk"] {
+        assert!(silent.contains(&json!(name)), "{name}: {silent:?}");
+    }
+    for name in ["context_switch", "registry", "process"] {
+        assert!(!silent.contains(&json!(name)), "{name}: {silent:?}");
+    }
+}
 
 #[test]
 fn searches_find_hosts_keys_of_the_registry_and_exceptions() {

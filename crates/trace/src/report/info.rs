@@ -148,7 +148,6 @@ pub struct RecordedTopic {
     /// Name of the topic.
     pub topic: &'static str,
     /// True if the trace has any of it, or if it was enabled and nothing happened.
-    #[serde(skip)]
     pub is_recorded: bool,
     /// Number of its events in the trace.
     pub events: u64,

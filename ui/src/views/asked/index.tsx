@@ -84,7 +84,8 @@ export function questionView(name: string, view: Omit<View, "Panel" | "lacks">):
       </section>
     );
   };
-  const lacks: View["lacks"] = (opening) => (opening.questions.includes(name) ? null : nothingOf(name));
+  const lacks: View["lacks"] = (opening) =>
+    opening.questions.includes(name) ? null : nothingOf(opening, name);
   return { ...view, lacks, Panel };
 }
 

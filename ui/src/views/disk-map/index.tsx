@@ -29,7 +29,7 @@ export const DISK_MAP: View = {
   group: "I/O",
   sentence: "Positions on a disk that programs read and wrote over time, and the bytes of each process",
   key: "y",
-  lacks: (opening) => (hasRows(opening, "disk_io") ? null : nothingOf("disk_io")),
+  lacks: (opening) => (hasRows(opening, "disk_io") ? null : nothingOf(opening, "disk_io")),
   Panel: DiskMapPanel,
 };
 

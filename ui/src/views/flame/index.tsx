@@ -28,7 +28,7 @@ export const FLAME: View = {
   group: "CPU",
   sentence: "Code that took the time, as a picture or a call tree, by process or stack tag",
   key: "f",
-  lacks: (opening) => (weightsOf(opening).length > 0 ? null : nothingOf("cpu_sample")),
+  lacks: (opening) => (weightsOf(opening).length > 0 ? null : nothingOf(opening, "cpu_sample")),
   Panel: FlamePanel,
 };
 

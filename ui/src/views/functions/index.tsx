@@ -53,7 +53,8 @@ export const FUNCTIONS: View = {
   sentence: "Functions by their own and inclusive CPU time, with callers and callees",
   key: "u",
   // Extracts without samples can have sums by function.
-  lacks: (opening) => (opening.questions.includes(FUNCTION_QUESTION.name) ? null : nothingOf("cpu_sample")),
+  lacks: (opening) =>
+    opening.questions.includes(FUNCTION_QUESTION.name) ? null : nothingOf(opening, "cpu_sample"),
   Panel: FunctionsPanel,
 };
 

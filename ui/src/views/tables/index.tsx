@@ -27,7 +27,7 @@ interface TableSettings extends PivotSettings {
 /** One view for each declaration. */
 export const TABLE_VIEWS: View[] = TABLE_SPECS.map((spec) => ({
   ...spec,
-  lacks: (opening) => (hasRows(opening, spec.table) ? null : nothingOf(spec.table)),
+  lacks: (opening) => (hasRows(opening, spec.table) ? null : nothingOf(opening, spec.table)),
   Panel: (props: ViewProps) => <TablePanel {...props} spec={spec} />,
 }));
 

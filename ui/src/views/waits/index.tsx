@@ -28,7 +28,7 @@ export const WAITS: View = {
   group: "CPU",
   sentence: "Longest waits, the thread that ended each, and the chain of waits to the root",
   key: "h",
-  lacks: (opening) => (hasRows(opening, "context_switch") ? null : nothingOf("context_switch")),
+  lacks: (opening) => (hasRows(opening, "context_switch") ? null : nothingOf(opening, "context_switch")),
   Panel: WaitsPanel,
 };
 

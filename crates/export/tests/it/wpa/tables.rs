@@ -695,6 +695,7 @@ fn a_profile_with_every_graph_says_for_each_what_became_of_it() {
             "rows",
             " row",
             "nothing of it was recorded",
+            "it was recorded, and the extract has none of it",
             "is not modelled",
             "no file defines regions",
         ];

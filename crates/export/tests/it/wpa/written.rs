@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use etwkit_extract::manifest::{Clock, Detail, Machine, TraceSource};
+use etwkit_extract::manifest::{Clock, Detail, Machine, Topic, TraceSource};
 use etwkit_extract::{Manifest, Writer, WriterOptions};
 use etwkit_trace::table::{
     Columns, ContextSwitch, CpuFrequency, CpuSample, FileIo, GenericEvent, Pmc, PmcCounter,
@@ -21,6 +21,11 @@ fn batch<R: Row>(writer: &mut Writer, rows: &[R]) {
 
 /// Writes an extract of two processors for 60 s.
 fn written(tables: &dyn Fn(&mut Writer)) -> Place {
+    written_with(Vec::new(), tables)
+}
+
+/// The same with topics of its recording.
+fn written_with(topics: Vec<Topic>, tables: &dyn Fn(&mut Writer)) -> Place {
     let place = Place::of("written.etwx");
     let mut writer = Writer::create(&place.trace, WriterOptions::default()).unwrap();
     let trace = Trace {
@@ -44,7 +49,8 @@ fn written(tables: &dyn Fn(&mut Writer)) -> Place {
         processors: 2,
     };
     writer.set_derived(BTreeMap::new());
-    let manifest = Manifest::new(Detail::Full, TraceSource::default(), clock, machine);
+    let mut manifest = Manifest::new(Detail::Full, TraceSource::default(), clock, machine);
+    manifest.topics = topics;
     writer.finish(manifest).unwrap();
     place
 }
@@ -407,4 +413,30 @@ fn a_graph_that_was_not_recorded_says_what_records_it() {
         "not written: Heap Allocations, x: nothing of it was recorded (table heap is empty; to record it: \
          heap tracing of a process)"
     );
+}
+
+/// A topic without events that was enabled was recorded, and nothing of it happened.
+#[test]
+fn a_graph_of_what_did_not_happen_is_not_called_unrecorded() {
+    let hard_faults = |recorded: bool| Topic {
+        topic: "hard faults".to_owned(),
+        recorded,
+        events: Some(0),
+        hint: (!recorded).then(|| "HARD_FAULTS".to_owned()),
+    };
+    let columns = [("Process", ""), ("Count", "")];
+    for (recorded, why) in [
+        (
+            true,
+            "it was recorded, and the extract has none of it (table hard_fault is empty)",
+        ),
+        (
+            false,
+            "nothing of it was recorded (table hard_fault is empty; to record it: HARD_FAULTS)",
+        ),
+    ] {
+        let mut place = written_with(vec![hard_faults(recorded)], &|_| {});
+        let text = place.not_written("Hard Faults", &columns);
+        assert_eq!(text, format!("not written: Hard Faults, x: {why}"));
+    }
 }

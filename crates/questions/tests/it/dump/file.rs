@@ -1,7 +1,7 @@
 //! File I/O.
 
-use etwkit_question::Question;
 use etwkit_question::range::Range;
+use etwkit_question::{Heading, Question, Value};
 use etwkit_questions::file::single::FileOperation;
 use etwkit_questions::file::{FileAnswer, FileRequest, FileSort};
 use etwkit_sql::Session;
@@ -439,4 +439,32 @@ fn single_operations_are_chosen_by_status_kind_file_and_range() {
             "20 40 read SUCCESS cmd.exe 200"
         ]
     );
+}
+
+/// A read asks for 512 bytes and gets 100.
+#[test]
+fn titles_say_that_bytes_are_requested_ones() {
+    let everything = Range {
+        min: 0,
+        max: 20 * MS,
+    };
+    for (single, name, title, bytes) in [
+        (true, "Size", "Requested size", 512_i64),
+        (false, "ReadSize", "Requested read kB", 512),
+        (false, "WriteSize", "Requested write kB", 0),
+    ] {
+        let request = FileRequest {
+            single,
+            operation: Some("read"),
+            time: everything,
+            ..whole()
+        };
+        let answer = request.form().answer(&request, &operations()).unwrap();
+        let table = &answer.parts[0].table;
+        let columns = table.columns();
+        let at = columns.iter().position(|column| column.name == name);
+        let at = at.unwrap_or_else(|| panic!("there is no column {name}"));
+        assert_eq!(columns[at].title, Heading::Words(title.to_owned()));
+        assert_eq!(table.value(0, at), Value::from(bytes), "{name}");
+    }
 }

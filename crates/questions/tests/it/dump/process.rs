@@ -1,12 +1,12 @@
 //! Processes: counts, crashes, orders, filters.
 
-use etwkit_question::ProcessQuery;
-use etwkit_question::Question;
 use etwkit_question::group::Top;
 use etwkit_question::range::Range;
+use etwkit_question::{AnyQuestion, Of, ProcessQuery};
 use etwkit_questions::process::{ProcessAnswer, ProcessCounts, ProcessRequest, ProcessSort};
 use etwkit_sql::Session;
 use etwkit_trace::table::Process;
+use serde_json::{Value, json};
 
 use super::super::support::rows;
 use super::{S, process};
@@ -248,19 +248,24 @@ fn the_end_of_the_list_remains() {
 
 #[test]
 fn counts_of_a_part_of_the_list_say_so() {
-    let total = |count| {
-        let request = ProcessRequest {
-            top: Top { count, skip: 0 },
-            ..ProcessRequest::default()
-        };
+    let total = |options: Value| {
+        let question = Of::<ProcessRequest>::QUESTION;
+        let request = question.read(options.as_object().unwrap()).unwrap();
         let answer = request.answer(&session()).unwrap();
         format!("{:?}", answer.parts[0].table.total())
     };
-    let cut = total(Some(2));
-    assert!(
-        cut.contains("Total of the rows shown: 2 processes"),
-        "{cut}"
-    );
-    let all = total(None);
-    assert!(!all.contains("rows shown"), "{all}");
+    for cut in [json!({"top": 2}), json!({"top": 2, "sort-by": "name"})] {
+        let text = total(cut);
+        assert!(
+            text.contains("Total of the rows shown: 2 processes"),
+            "{text}"
+        );
+    }
+    for whole in [json!({}), json!({"top": 0})] {
+        let text = total(whole);
+        assert!(
+            text.contains("Total: ") && !text.contains("rows shown"),
+            "{text}"
+        );
+    }
 }

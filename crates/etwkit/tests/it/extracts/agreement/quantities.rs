@@ -384,7 +384,7 @@ pub(super) const QUANTITIES: &[Quantity] = &[
         ways: &[
             way(Json("file --all-files"), Trace, "read_bytes+write_bytes"),
             way(Json("file --all-files --dir-level 100"), Trace, "read_bytes+write_bytes"),
-            way(Text("file --all-files"), Trace, "Read kB+Write kB").in_units(1e3, 5e-4),
+            way(Text("file --all-files"), Trace, "Requested read kB+Requested write kB").in_units(1e3, 5e-4),
         ],
     },
     Quantity {
