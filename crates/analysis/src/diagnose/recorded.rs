@@ -47,8 +47,8 @@ const WINDOWS: [&str; 5] = [
 /// Tables that show where time went.
 const OF_TIME: [&str; 3] = ["context_switch", "cpu_sample", "disk_io"];
 
-/// Tables of .NET whose events have a keyword of their own, and what to record for them. Events of other keywords, or
-/// the lists of methods at the end of a recording, do not show that it was on.
+/// Tables of .NET whose events have a keyword of their own, and what to record for them. Events of other keywords do
+/// not show that it was on.
 const BY_KEYWORD: [(&str, &str); 3] = [
     (
         "gc",
