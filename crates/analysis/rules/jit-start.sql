@@ -5,7 +5,8 @@
 --   serializers generate, take much longer to compile than to run. The program waits until they are compiled, most often at its start.
 -- fix: Read large tables from data in place of code, split the method, let it run only where it is needed (Lazy<T>), or compile the
 --   library beforehand (ReadyToRun, NGen).
--- not proved: That a user waited for it: other threads of the program go on while one compiles.
+-- not proved: That a user waited for it: other threads of the program go on while one compiles. That the compiler worked all the
+--   time: the runtime also loads the libraries and types that a method names while it compiles it.
 -- needs: jit
 -- pieces: u.culprit, j.process_key, j.start_ns AS from_ns, j.ts_ns AS to_ns FROM waited j JOIN large u ON u.process_key = j.process_key
 -- evidence: dump jit --process {pid} --details

@@ -19,7 +19,7 @@ WITH counts AS (
   HAVING count(*) >= $min_events
 )
 SELECT c.culprit, CAST(NULL AS INT) AS process_key, CAST(NULL AS BIGINT) AS cost_ns, CAST(NULL AS BIGINT) AS total_ns,
-  c.count, CAST(NULL AS BIGINT) AS longest_ns, round(100.0 * c.count / nullif(t.events, 0), 1) AS share_percent,
+  c.count, CAST(NULL AS BIGINT) AS longest_ns, round(100.0 * c.count / nullif(t.events, 0), 2) AS share_percent,
   c.from_ns, c.to_ns, CAST(NULL AS INT) AS stack_id, CAST(NULL AS INT) AS thread_key, c.from_ns AS at_ns
 FROM counts c CROSS JOIN trace t
 ORDER BY c.count DESC, c.culprit

@@ -54,6 +54,12 @@ static COSTS: LazyLock<Vec<Rule>> = LazyLock::new(|| {
 /// Costs that are shown, at most.
 const SHOWN: usize = 3;
 
+/// Length below which nobody notices a cost that is only a small part of the recording.
+const UNNOTICED_NS: i64 = 100_000_000;
+
+/// How many times as long such a recording is at least.
+const UNNOTICED_PART: i64 = 1000;
+
 /// The largest costs, each of another kind, the largest first.
 pub(super) fn largest(
     session: &Session,
@@ -96,6 +102,10 @@ fn shown(
     let Some(cost_ns) = whole("cost_ns").filter(|cost| *cost > 0) else {
         return Ok(None);
     };
+    let length = Covered::whole(Recorder::Any).length_ns(session)?;
+    if is_unnoticed(cost_ns, length) {
+        return Ok(None);
+    }
     let process_key = whole("process_key");
     let mut values = row.clone();
     // Ids for command lines are not part of the query: not every cost has a process.
@@ -104,7 +114,6 @@ fn shown(
         let pid = ask::<Of>(session, &sql)?.first().map(|of| of.pid);
         values.insert("pid".to_owned(), pid.into());
     }
-    let length = Covered::whole(Recorder::Any).length_ns(session)?;
     let value = |name: &str| values.get(name);
     let evidence: Vec<String> = cost
         .evidence
@@ -134,9 +143,24 @@ fn shown(
     }))
 }
 
+/// Returns `true` for a cost that is short, and a small part of the recording: no place to look first.
+const fn is_unnoticed(cost_ns: i64, length_ns: i64) -> bool {
+    cost_ns < UNNOTICED_NS && cost_ns.saturating_mul(UNNOTICED_PART) < length_ns
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_millisecond_of_a_long_recording_is_no_place_to_look_first() {
+        let ms = |ms: i64| ms * 1_000_000;
+        assert!(is_unnoticed(ms(1), ms(14_000)));
+        assert!(!is_unnoticed(ms(1), ms(500)));
+        assert!(!is_unnoticed(ms(200), ms(3_600_000)));
+        // A trace without a length, as of a test, has no parts.
+        assert!(!is_unnoticed(ms(1), 0));
+    }
 
     #[test]
     fn each_cost_can_be_read_and_says_how_it_is_shown() {

@@ -13,6 +13,7 @@ use super::rule::Rule;
 use super::sentence::{duration, fill};
 use crate::Result;
 use crate::chain::ChainContext;
+use crate::explain::capital;
 
 etwkit_question::declare! {
     /// Something that a rule found.
@@ -212,7 +213,7 @@ impl<'s> Findings<'s> {
             rule: rule.name.clone(),
             severity: if rule.is_note { "note" } else { "cost" }.to_owned(),
             title: rule.title.clone(),
-            sentence: fill(&rule.sentence, value),
+            sentence: begun(fill(&rule.sentence, value)),
             culprit,
             cost_ns,
             cost_percent: cost_ns.and_then(|cost| self.percent(cost)),
@@ -487,6 +488,18 @@ fn called(process: &Named) -> String {
     )
 }
 
+/// A sentence whose first word is a capital where a process without a name begins it; names stay as they are.
+fn begun(sentence: String) -> String {
+    if sentence
+        .strip_prefix(NAMELESS)
+        .is_some_and(|rest| rest.starts_with(" ("))
+    {
+        capital(&sentence)
+    } else {
+        sentence
+    }
+}
+
 fn whole(row: &AnyRow, name: &str) -> Option<i64> {
     row.get(name)?.whole()
 }
@@ -504,6 +517,13 @@ pub(super) fn order(row: &FindingRow) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_without_a_name_begins_a_sentence() {
+        let begun = |sentence: &str| begun(sentence.to_owned());
+        assert_eq!(begun("process (4) waited"), "Process (4) waited");
+        assert_eq!(begun("process.exe (4) waited"), "process.exe (4) waited");
+    }
 
     #[test]
     fn ids_of_processes_become_a_pattern() {

@@ -154,7 +154,7 @@ pub(super) fn headline(diagnosis: &Diagnosis) -> String {
 
 /// The headline of a trace that cannot answer.
 const BLIND: &str = "This recording has no context switches, CPU samples or disk I/O: \
-    causes of slowness cannot be seen in it";
+    most causes of slowness cannot be seen in it";
 
 /// How to record a trace that can.
 const RECORDED_BY: &str = "`etwkit record start cswitch` records waits and CPU use";
@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(
             headline(&diagnosis),
             "This recording has no context switches, CPU samples or disk I/O: \
-            causes of slowness cannot be seen in it; `etwkit record start cswitch` records waits and CPU use"
+            most causes of slowness cannot be seen in it; `etwkit record start cswitch` records waits and CPU use"
         );
         diagnosis.findings.push(FindingRow {
             sentence: "a.exe waited.".to_owned(),

@@ -47,6 +47,23 @@ const WINDOWS: [&str; 5] = [
 /// Tables that show where time went.
 const OF_TIME: [&str; 3] = ["context_switch", "cpu_sample", "disk_io"];
 
+/// Tables of .NET whose events have a keyword of their own, and what to record for them. Events of other keywords do
+/// not show that it was on.
+const BY_KEYWORD: [(&str, &str); 3] = [
+    (
+        "gc",
+        ".NET collections (Microsoft-Windows-DotNETRuntime, keyword GC)",
+    ),
+    (
+        "jit",
+        ".NET compilations (Microsoft-Windows-DotNETRuntime, keyword JIT)",
+    ),
+    (
+        "thread_pool",
+        ".NET thread pool events (Microsoft-Windows-DotNETRuntime, keyword Threading)",
+    ),
+];
+
 /// What a rule lacks that cannot name the functions in stacks.
 pub(super) const NAMES_OF_FUNCTIONS: &str = "names of functions";
 
@@ -203,15 +220,25 @@ impl Recorded {
             return Some(format!("topic or table that is called {need}"));
         }
         // A summary keeps sums and leaves out the rows; other extracts may be without single tables.
-        session.leaves_out(need).then(|| {
+        if session.leaves_out(need) {
             let why = if session.is_summary() {
                 "this extract is a summary"
             } else {
                 "this extract was made without them"
             };
-            format!("rows of {need}: {why}")
-        })
+            return Some(format!("rows of {need}: {why}"));
+        }
+        // Without topics nothing is known about what was recorded.
+        (!topics.is_empty())
+            .then(|| without_keyword(session, need))
+            .flatten()
     }
+}
+
+/// The events that a table lacks, if it has no rows and a keyword of its own.
+fn without_keyword(session: &Session, need: &str) -> Option<String> {
+    let (_, events) = BY_KEYWORD.iter().find(|(table, _)| *table == need)?;
+    (session.has_rows(need) == Some(false)).then(|| (*events).to_owned())
 }
 
 /// Returns `true` if one of the ways of a need is a table that has rows.

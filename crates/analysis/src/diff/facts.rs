@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use etwkit_base::digits::counted;
 use etwkit_question::ask;
 use etwkit_questions::version::VersionRequest;
-use etwkit_sql::Session;
 
 use super::DiffRequest;
 use super::rows::Fact;
@@ -57,7 +56,7 @@ FROM system_config WHERE topic IN ('cpu', 'machine', 'platform')
 const TOPICS: &str = "SELECT topic FROM topic WHERE is_recorded";
 
 /// Texts by topic and name.
-type Texts = BTreeMap<(String, String), BTreeSet<String>>;
+pub(super) type Texts = BTreeMap<(String, String), BTreeSet<String>>;
 
 /// Returns facts that describe both sides: trace, range, machine.
 pub(super) fn sides(both: &Sides) -> Vec<Fact> {
@@ -172,12 +171,20 @@ pub(super) fn remarks(both: &Sides) -> Result<Vec<String>> {
     Ok(all)
 }
 
+/// Returns the topics that a side recorded.
+fn topics(side: &Side) -> Result<BTreeSet<String>> {
+    let topics = ask::<Topic>(&side.session, TOPICS)?;
+    Ok(topics.into_iter().map(|topic| topic.topic).collect())
+}
+
+/// Returns `true` if there is a topic that both sides recorded.
+pub(super) fn have_shared(both: &Sides) -> Result<bool> {
+    let [a, b] = &both.sides;
+    Ok(both.is_one_trace || !topics(a)?.is_disjoint(&topics(b)?))
+}
+
 /// Returns remarks about topics that only one side recorded.
 fn recorded(a: &Side, b: &Side) -> Result<Vec<String>> {
-    let topics = |side: &Side| -> Result<BTreeSet<String>> {
-        let topics = ask::<Topic>(&side.session, TOPICS)?;
-        Ok(topics.into_iter().map(|topic| topic.topic).collect())
-    };
     let of_a = topics(a)?;
     let of_b = topics(b)?;
     let only = |this: &str, other: &str, topics: Vec<&String>| {
@@ -233,34 +240,46 @@ pub(super) fn versions_sql(asked: &DiffRequest) -> String {
     .sql()
 }
 
-/// Returns modules whose versions differ, then those that only one side has.
-pub(super) fn versions(asked: &DiffRequest, both: &Sides) -> Result<Vec<Fact>> {
-    let texts = |session: &Session| -> Result<Texts> {
-        let request = VersionRequest {
-            processes: asked.processes.clone(),
-            ..VersionRequest::default()
-        };
-        let mut texts = Texts::new();
-        for row in request
-            .ask(session)?
-            .into_iter()
-            .flat_map(|group| group.rows)
-        {
-            let version = row.file_version.unwrap_or_else(|| "no version".to_owned());
-            let text = format!("{version}, {} KiB", row.size_bytes >> 10);
-            texts
-                .entry((String::new(), row.path.to_lowercase()))
-                .or_default()
-                .insert(text);
-        }
-        Ok(texts)
+/// Returns the versions and sizes of the modules of a side.
+///
+/// # Errors
+/// The side has no modules; the query fails.
+pub(super) fn versions(asked: &DiffRequest, side: &Side) -> Result<Texts> {
+    let request = VersionRequest {
+        processes: asked.processes.clone(),
+        ..VersionRequest::default()
     };
-    let [a, b] = &both.sides;
-    let mut all = differing(texts(&a.session)?, texts(&b.session)?);
+    let mut texts = Texts::new();
+    for row in request
+        .ask(&side.session)?
+        .into_iter()
+        .flat_map(|group| group.rows)
+    {
+        texts
+            .entry((String::new(), row.path.to_lowercase()))
+            .or_default()
+            .insert(build(row.file_version, row.size_bytes));
+    }
+    Ok(texts)
+}
+
+/// Formats `10.0.19041.1, 144 KiB`. Code that was compiled at run time has no size.
+fn build(version: Option<String>, size_bytes: i64) -> String {
+    let version = version.unwrap_or_else(|| "no version".to_owned());
+    if size_bytes > 0 {
+        format!("{version}, {} KiB", size_bytes >> 10)
+    } else {
+        version
+    }
+}
+
+/// Returns modules whose versions differ, then those that only one side has.
+pub(super) fn other_versions([a, b]: [Texts; 2]) -> Vec<Fact> {
+    let mut all = differing(a, b);
     // Another version explains more than a file that was not loaded: there are always some of the
     // latter.
     all.sort_by_key(|fact| fact.a.is_none() || fact.b.is_none());
-    Ok(all)
+    all
 }
 
 /// Texts that differ.
@@ -286,4 +305,16 @@ fn differing(a: Texts, mut b: Texts) -> Vec<Fact> {
     }
     all.extend(b.into_iter().map(|(key, of_b)| fact(key, None, Some(of_b))));
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_without_a_size_is_not_of_0_kib() {
+        let version = || Some("10.0.19041.1".to_owned());
+        assert_eq!(build(version(), 147_456), "10.0.19041.1, 144 KiB");
+        assert_eq!(build(None, 0), "no version");
+    }
 }

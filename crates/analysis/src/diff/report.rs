@@ -15,7 +15,7 @@ use super::awaited::Awaited;
 use super::compare::{Compared, Scale, changes, counters};
 use super::fail_on::FailOn;
 use super::rows::{Change, Fact, FindingChange, Remark, Summary};
-use super::side::Sides;
+use super::side::{Side, Sides};
 use super::totals::Sums;
 use super::view::{
     CHANGES, COUNTERS, FACTS, FINDINGS, Has, MARKS, REMARKS, RESULTS, SUMMARY, Shown,
@@ -165,6 +165,7 @@ pub(super) fn answer(asked: &DiffRequest, session: &Session, top: usize) -> Resu
     }
     let mut report = Report::new(asked, &both, top);
     report.has_processes = processes.is_ok();
+    report.has_shared = facts::have_shared(&both)?;
     report.remarks.extend(facts::remarks(&both)?);
     report.judge()?;
     let mut processes = Some(processes);
@@ -196,8 +197,8 @@ fn noise_ns(asked: &DiffRequest) -> i64 {
     (asked.noise * 1e6) as i64
 }
 
-/// Sums of both sides, or the reason for which they cannot be compared.
-type Loaded = std::result::Result<[Sums; 2], Lacking>;
+/// What both sides have, or the reason for which they cannot be compared.
+type Loaded<T = Sums> = std::result::Result<[T; 2], Lacking>;
 
 /// A side without the data of a table.
 enum Lacking {
@@ -208,10 +209,15 @@ enum Lacking {
 }
 
 fn load(asked: &DiffRequest, both: &Sides, table: DiffTable) -> Result<Loaded> {
+    of_both(both, |side| load::sums(table, asked, side))
+}
+
+/// Asks both sides. A side without the data is no error.
+fn of_both<T>(both: &Sides, ask: impl Fn(&Side) -> Result<T>) -> Result<Loaded<T>> {
     let [a, b] = &both.sides;
-    let of = |side| match load::sums(table, asked, side) {
+    let of = |side| match ask(side) {
         Err(nothing) if nothing.is_nothing() => Ok(Err(nothing)),
-        sums => sums.map(Ok),
+        answer => answer.map(Ok),
     };
     Ok(match (of(a)?, of(b)?) {
         (Ok(a), Ok(b)) => Ok([a, b]),
@@ -232,6 +238,8 @@ struct Report<'a> {
     /// Titles of tables whose data neither side recorded.
     not_recorded: Vec<&'static str>,
     tables: Vec<(DiffTable, String, Answer)>,
+    /// True if there is a topic that both sides recorded.
+    has_shared: bool,
     /// True if both sides recorded times of processes.
     has_processes: bool,
     processes: Vec<Change>,
@@ -262,6 +270,7 @@ impl<'a> Report<'a> {
             remarks: Vec::new(),
             not_recorded: Vec::new(),
             tables: Vec::new(),
+            has_shared: false,
             has_processes: false,
             processes: Vec::new(),
             modules: Vec::new(),
@@ -290,10 +299,10 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// Returns the sums of both sides; adds a remark if one side lacks them.
-    fn known(&mut self, loaded: Loaded, title: &'static str) -> Option<[Sums; 2]> {
+    /// Returns what both sides have; adds a remark if one side lacks it.
+    fn known<T>(&mut self, loaded: Loaded<T>, title: &'static str) -> Option<[T; 2]> {
         match loaded {
-            Ok(sums) => return Some(sums),
+            Ok(both) => return Some(both),
             Err(Lacking::Both) => self.not_recorded.push(title),
             Err(Lacking::One(why)) => self.remarks.push(format!("{title}: not compared, {why}")),
         }
@@ -421,8 +430,12 @@ impl<'a> Report<'a> {
             );
         }
         if asked.wants(DiffTable::Versions) {
-            let rows = facts::versions(asked, both)?;
-            self.facts(DiffTable::Versions, "Modules that differ", &"Module", rows);
+            let title = "Modules that differ";
+            let loaded = of_both(both, |side| facts::versions(asked, side))?;
+            if let Some(sides) = self.known(loaded, "Versions of modules") {
+                let rows = facts::other_versions(sides);
+                self.facts(DiffTable::Versions, title, &"Module", rows);
+            }
         }
         Ok(())
     }
@@ -564,6 +577,7 @@ impl<'a> Report<'a> {
         let finding = findings::lead(&self.findings, self.scale.wall_ns, self.scale.noise_ns);
         let rows = sentence::Rows {
             finding,
+            has_shared: self.has_shared,
             settings: &self.settings,
             has_processes: self.has_processes,
             processes: &self.processes,

@@ -42,6 +42,8 @@ const IN_EVERY_STACK: [&str; 4] = [
 pub(super) struct Rows<'r> {
     /// The finding that explains most.
     pub(super) finding: Option<&'r FindingChange>,
+    /// True if there is a topic that both sides recorded.
+    pub(super) has_shared: bool,
     pub(super) settings: &'r [Fact],
     /// True if both sides recorded times of processes.
     pub(super) has_processes: bool,
@@ -57,15 +59,14 @@ pub(super) struct Rows<'r> {
 /// what took long.
 pub(super) fn sentence(both: &Sides, rows: &Rows<'_>, is_same: bool) -> String {
     if is_same && rows.finding.is_none() {
-        return "Nothing differs between A and B".to_owned();
+        return same(rows.has_shared).to_owned();
     }
     let wall = wall(both);
     let is_measured = both.wall != Wall::Recording;
     let cause = rows.finding.map(finding).or_else(|| {
-        rows.settings
-            .iter()
-            .find(|_| !is_measured)
-            .and_then(setting)
+        (!is_measured)
+            .then(|| changed(rows.settings, are_other_computers(both)))
+            .flatten()
     });
     match (cause, busiest(both, rows)) {
         (Some(cause), _) if is_measured => format!("{wall}; {cause}"),
@@ -75,6 +76,33 @@ pub(super) fn sentence(both: &Sides, rows: &Rows<'_>, is_same: bool) -> String {
         (None, None) if is_measured || !rows.has_processes => wall,
         (None, None) => format!("No process differs by more than noise ({wall})"),
     }
+}
+
+/// Returns the sentence of sides without a difference: where nothing was compared, that means nothing.
+const fn same(has_shared: bool) -> &'static str {
+    if has_shared {
+        "Nothing differs between A and B"
+    } else {
+        "A and B recorded nothing that can be compared"
+    }
+}
+
+/// Returns `true` if the sides are known to be of two computers.
+fn are_other_computers(both: &Sides) -> bool {
+    let [a, b] = &both.sides;
+    let computers = a
+        .recording
+        .computer
+        .as_ref()
+        .zip(b.recording.computer.as_ref());
+    computers.is_some_and(|(a, b)| a != b)
+}
+
+/// Returns the setting that explains most. Another computer has another disk and other processors, which explains
+/// nothing; a write cache that is off does.
+fn changed(settings: &[Fact], are_other_computers: bool) -> Option<String> {
+    let is_news = |fact: &&Fact| !are_other_computers || fact.name.starts_with("write cache ");
+    settings.iter().find(is_news).and_then(setting)
 }
 
 /// Returns the process that explains most, if one differs by more than noise.
@@ -380,6 +408,7 @@ mod tests {
         let processes = [wait("Report.exe", "/all", 480), busy("svchost.exe", 11)];
         let rows = |finding, processes| Rows {
             finding,
+            has_shared: true,
             settings: &[],
             has_processes: true,
             processes,
@@ -415,6 +444,7 @@ mod tests {
         let named = |wall: &Wall, processes: &[Change], awaited: &[Awaited]| {
             let rows = Rows {
                 finding: None,
+                has_shared: true,
                 settings: &[],
                 has_processes: true,
                 processes,
@@ -428,6 +458,31 @@ mod tests {
         let expected = Some("Report.exe".to_owned());
         assert_eq!(named(&Wall::Recording, &processes, &awaited), expected);
         assert_eq!(named(&Wall::Recording, &processes[..2], &[]), expected);
+    }
+
+    #[test]
+    fn the_hardware_of_another_computer_explains_nothing() {
+        let of_disk = |name: &str, a: &str, b: &str| Fact {
+            topic: Some("disk".to_owned()),
+            name: name.to_owned(),
+            a: Some(a.to_owned()),
+            b: Some(b.to_owned()),
+        };
+        let settings = [
+            of_disk("model of disk 0", "Virtual HD", "SSD 970"),
+            of_disk("write cache of disk 0", "on", "off"),
+        ];
+        let model = "model of disk 0 is SSD 970 in B and Virtual HD in A";
+        assert_eq!(changed(&settings, false).as_deref(), Some(model));
+        let cache = "write cache of disk 0 is off in B and on in A";
+        assert_eq!(changed(&settings, true).as_deref(), Some(cache));
+        assert_eq!(changed(&settings[..1], true), None);
+    }
+
+    #[test]
+    fn where_nothing_is_compared_nothing_is_the_same() {
+        assert_eq!(same(true), "Nothing differs between A and B");
+        assert_eq!(same(false), "A and B recorded nothing that can be compared");
     }
 
     #[test]
@@ -476,6 +531,7 @@ mod tests {
         ];
         let rows = Rows {
             finding: None,
+            has_shared: true,
             settings: &[],
             has_processes: true,
             processes: &[],

@@ -124,6 +124,10 @@ const RECORDINGS: &str =
   t.lost_events + t.lost_buffers + coalesce(t.missing_buffers, 0) AS lost
 FROM extract e JOIN trace t ON t.trace_id = e.trace_id";
 
+/// Runs without a record of hard faults: that they have none says nothing.
+const UNRECORDED_FAULTS: &str =
+    "SELECT trace_id, 1.0 AS value FROM topic WHERE topic = 'hard faults' AND NOT is_recorded";
+
 const CHECKPOINTS: &str = "SELECT trace_id, max(ms) AS value FROM (
   SELECT trace_id, (cpu_ns + coalesce(wait_ns, 0)) / 1e6 AS ms FROM cpu_method
   WHERE lower(module) = 'ntfs.sys' AND method LIKE 'NtfsCheckpoint%Volume%'
@@ -260,7 +264,9 @@ pub(super) fn compare(
             });
         }
     }
-    hard_faults(runs, matrix);
+    let unrecorded = of_runs(session, UNRECORDED_FAULTS, count)?;
+    let are_recorded: Vec<bool> = unrecorded.iter().map(Option::is_none).collect();
+    hard_faults(runs, matrix, &are_recorded);
     counters(asked, session, runs)?;
     frequency(runs, &of_runs(session, FREQUENCIES, count)?);
     for run in runs.iter_mut().filter(|run| run.lost > 0) {
@@ -313,10 +319,8 @@ fn time_of(run: &Run) -> Option<f64> {
     run.metric.filter(|metric| *metric > 0.0)
 }
 
-fn hard_faults(runs: &mut [Run], matrix: &Matrix) {
-    if runs.len() < USUAL_RUNS {
-        return;
-    }
+/// Finds runs with unusual hard faults, among those that recorded them.
+fn hard_faults(runs: &mut [Run], matrix: &Matrix, are_recorded: &[bool]) {
     let mut sums = vec![0.0; runs.len()];
     let is_time = |measure: Measure| measure == Measure::Time;
     let faults = matrix
@@ -328,9 +332,15 @@ fn hard_faults(runs: &mut [Run], matrix: &Matrix) {
             .zip(feature.numbers())
             .for_each(|(sum, value)| *sum += value);
     }
+    let recorded = sums.into_iter().zip(are_recorded).filter(|(_, is)| **is);
+    let known: Vec<f64> = recorded.map(|(ms, _)| ms).collect();
+    if known.len() < USUAL_RUNS {
+        return;
+    }
     // The median, so that disturbed runs do not move the usual value.
-    let usual = median(&sums);
-    for (run, ms) in runs.iter_mut().zip(sums) {
+    let usual = median(&known);
+    let runs = runs.iter_mut().zip(are_recorded).filter(|(_, is)| **is);
+    for ((run, _), ms) in runs.zip(known) {
         if let Some(metric) =
             time_of(run).filter(|metric| (ms - usual).abs() > HARD_FAULT_SHARE * metric)
         {
@@ -539,9 +549,35 @@ mod tests {
             ..Run::default()
         };
         let mut runs = [run(-5.0), run(1000.0), run(0.0), run(1000.0)];
-        hard_faults(&mut runs, &matrix);
+        hard_faults(&mut runs, &matrix, &[true; 4]);
         let differs: Vec<usize> = runs.iter().map(|run| run.differs.len()).collect();
         assert_eq!(differs, [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn runs_that_did_not_record_hard_faults_have_no_usual_value() {
+        let mut matrix = Matrix::new(5);
+        let name = Name {
+            kind: Kind::HardFault,
+            measure: Measure::Time,
+            what: String::new(),
+            process: None,
+        };
+        for (run, ms) in [(2, 500.0), (3, 510.0), (4, 900.0)] {
+            matrix.add(run, name.clone(), 0.0, ms);
+        }
+        matrix.finish();
+        let differing = |are_recorded: [bool; 5]| {
+            let run = Run {
+                metric: Some(1000.0),
+                ..Run::default()
+            };
+            let mut runs = [(); 5].map(|()| run.clone());
+            hard_faults(&mut runs, &matrix, &are_recorded);
+            runs.map(|run| run.differs.len())
+        };
+        assert_eq!(differing([false, false, true, true, true]), [0, 0, 0, 0, 1]);
+        assert_eq!(differing([false, false, false, true, true]), [0; 5]);
     }
 
     #[test]
@@ -560,7 +596,7 @@ mod tests {
             ..Run::default()
         };
         let mut runs = [run(273.0), run(181.0)];
-        hard_faults(&mut runs, &matrix);
+        hard_faults(&mut runs, &matrix, &[true; 2]);
         assert!(runs.iter().all(|run| run.differs.is_empty()));
     }
 

@@ -146,9 +146,13 @@ impl Explanation {
             .filter(|run| !run.differs.is_empty())
             .count();
         if disturbed > 0 {
+            let nouns = [
+                "run is not comparable with the others as it is",
+                "runs are not comparable with the others as they are",
+            ];
             lines.push(format!(
-                "{} not comparable with the others as they are: the table of runs says why",
-                counted(disturbed)
+                "{disturbed} {}: the table of runs says why",
+                noun(disturbed as u64, nouns)
             ));
         }
         lines.extend(self.causes.of_both_halves().map(|cause| {

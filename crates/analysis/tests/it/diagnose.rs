@@ -5,7 +5,7 @@ use etwkit_question::Question;
 use etwkit_question::range::{Range, Unit};
 use etwkit_trace::table::{
     CpuClass, CpuClassPriority, CpuCore, CpuMethod, CpuParking, CpuProcess, CpuSample, Disk,
-    DiskIo, DnsQuery, FileIo, Gc, HardFault, Jit, NetIo, Thread, ThreadPool,
+    DiskIo, DnsQuery, EventCount, FileIo, Gc, HardFault, Jit, NetIo, Thread, ThreadPool,
 };
 
 use super::support::{Machine, Slice, first, found, off};
@@ -1049,6 +1049,40 @@ fn a_program_stands_still_in_long_collections() {
             );
             assert_eq!(one.sentence, expected);
         }
+    }
+}
+
+/// A provider that writes 2 MB a second, beside 0.5 MB of samples or nothing; and lists of 15 MB at the end.
+#[test]
+fn lists_at_the_end_fill_no_ring() {
+    let count = |second: i64, kernel: Option<(i32, i32)>, name: &str, events: i64, bytes: i64| {
+        let (kernel_group, opcode) = kernel.unzip();
+        EventCount {
+            second,
+            kernel_group,
+            opcode,
+            provider_guid: kernel.is_none().then(|| name.into()),
+            provider: Some(name.into()),
+            events,
+            record_bytes: bytes,
+            ..EventCount::default()
+        }
+    };
+    for samples in [1000, 0] {
+        let mut machine = Machine::new(&["a.exe"], 10_000 * MS);
+        for second in 0..10 {
+            let chatty = count(second, None, "Chatty", 2000, 2_000_000);
+            let sampled = count(second, Some((15, 46)), "PerfInfo", samples, 500 * samples);
+            machine.counts.extend([chatty, sampled]);
+        }
+        let methods = count(9, None, "Chatty-Rundown", 20_000, 10_000_000);
+        let images = count(9, Some((20, 4)), "Image", 20_000, 5_000_000);
+        machine.counts.extend([methods, images]);
+        let found = found(&machine, "tracing-cost");
+        let sentences: Vec<_> = found.iter().map(|one| one.sentence.as_str()).collect();
+        let expected = "The provider Chatty wrote 50.0 % of the trace, 2,000 events a second: a ring of 100.0 MiB holds 41.9 s";
+        // A trace of a provider alone, with lists of modules, is meant to be one.
+        assert_eq!(sentences, Vec::from_iter((samples > 0).then_some(expected)));
     }
 }
 

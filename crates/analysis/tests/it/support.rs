@@ -5,8 +5,9 @@ use etwkit_sql::Session;
 use etwkit_trace::table::{Columns, Row};
 use etwkit_trace::table::{
     ContextSwitch, CpuClass, CpuClassPriority, CpuCore, CpuFrequency, CpuMethod, CpuParking,
-    CpuProcess, CpuSample, Disk, DiskIo, DnsQuery, DpcIsr, FileIo, Frame, Gc, HardFault, Jit,
-    Method, Module, NetIo, Process, Stack, Thread, ThreadPool, Trace, UiDelay, UserLock,
+    CpuProcess, CpuSample, Disk, DiskIo, DnsQuery, DpcIsr, EventCount, FileIo, Frame, Gc,
+    HardFault, Jit, Method, Module, NetIo, Process, Stack, Thread, ThreadPool, Trace, UiDelay,
+    UserLock,
 };
 
 /// Rows of all tables.
@@ -34,6 +35,7 @@ pub(crate) struct Machine {
     pub(crate) pools: Vec<ThreadPool>,
     pub(crate) lookups: Vec<DnsQuery>,
     pub(crate) compiled: Vec<Jit>,
+    pub(crate) counts: Vec<EventCount>,
     /// File name of the module that all methods without one are in, if it is not `a.dll`.
     pub(crate) module: Option<&'static str>,
     /// `MODULE!METHOD` with a module of process 1, or `METHOD`; `MODULE+PLACE` is a place without a name.
@@ -218,6 +220,7 @@ impl Machine {
             rows(&self.pools),
             rows(&self.lookups),
             rows(&self.compiled),
+            rows(&self.counts),
             rows(&modules),
             rows(&methods),
             rows(&frames),

@@ -594,6 +594,29 @@ fn a_trace_that_cannot_show_where_time_went_says_so_first() {
     assert!(answer.out.contains("1 of 1 rule could"), "{}", answer.out);
 }
 
+/// Its provider wrote events of the keywords GC and JIT, and none of the keyword Threading.
+#[test]
+fn rules_on_dotnet_need_events_of_their_own_keyword() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("jit.etl");
+    let trace = trace.to_str().unwrap();
+    let written = run(&["synth", "write", "jit-start", "--out", trace]);
+    assert_eq!(written.exit, Exit::Answered, "{}", written.err);
+    let rules = json_lines(&run(&["diagnose", "--table", "rules", "--json", trace]).out);
+    let outcome = |name: &str| {
+        let row = rules.iter().find(|row| row["rule"] == name).unwrap();
+        (row["state"].clone(), row["missing"].clone())
+    };
+    assert_eq!(outcome("jit-start").0, "found");
+    assert_eq!(outcome("gc-pause").0, "nothing");
+    let (state, missing) = outcome("pool-starvation");
+    assert_eq!(state, "not checked");
+    assert!(
+        missing.as_str().unwrap().contains("keyword Threading"),
+        "{missing}"
+    );
+}
+
 #[test]
 fn evidence_is_a_command_line_that_there_is() {
     for rule in etwkit_analysis::diagnose::rules() {

@@ -2,7 +2,7 @@
 
 use etwkit_etl::writer::{SessionOptions, TraceWriter};
 
-use crate::support::{Exit, dumps, run};
+use crate::support::{Exit, dumps, run, trace};
 
 /// Dumps that answer from what every trace has: its header with the number of processors, its sessions, its
 /// name, its events; a diagnosis says of each rule what it lacks, and two ask several extracts together.
@@ -137,4 +137,24 @@ fn dumps_of_what_was_not_recorded_say_how_to_record_it() {
             );
         }
     }
+}
+
+#[test]
+fn a_comparison_says_what_was_not_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (one, other) = (path("one.etl"), path("other.etl"));
+    write_empty(&one);
+    write_empty(&other);
+    let both = run(&["diff", &one, &other]);
+    assert_eq!(both.exit, Exit::Answered, "{}", both.err);
+    assert!(
+        both.out.contains("A and B recorded nothing that can be"),
+        "{}",
+        both.out
+    );
+    assert!(both.out.contains(", Versions of modules"), "{}", both.out);
+    let only_one = run(&["diff", &one, &trace("sched-5.etl")]).out;
+    let remark = "Versions of modules: not compared, the trace recorded no modules (A)";
+    assert!(only_one.contains(remark), "{only_one}");
 }

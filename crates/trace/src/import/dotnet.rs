@@ -37,7 +37,8 @@ pub(super) const DECLARATION: Declaration = Declaration {
         name: ".NET",
         answers: "collections, compiled methods, exceptions",
         recorded_by: "Microsoft-Windows-DotNETRuntime",
-        events: EVENTS,
+        // Without the rundown: every recording of wpr lists methods at its end.
+        events: &[Events::Provider(clr::RUNTIME, &[])],
         tables: &[
             table::Exception::TABLE,
             table::Gc::TABLE,

@@ -394,6 +394,22 @@ fn a_runtime_is_listed_once_with_its_start() {
     );
 }
 
+#[test]
+fn a_list_of_runtimes_and_methods_is_no_recording_of_dotnet() {
+    let is_recorded = |provider: Guid| {
+        let mut trace = Recording::new();
+        trace.of_process(10, 100, provider, (187, 0), &[]);
+        let (_, imported) = trace.imported(Range::ALL);
+        let mut topics = imported.recorded.iter();
+        topics
+            .find(|row| row.topic.name == ".NET")
+            .unwrap()
+            .is_recorded
+    };
+    assert!(is_recorded(clr::RUNTIME));
+    assert!(!is_recorded(clr::RUNDOWN));
+}
+
 /// 584 bytes of a network adapter, 1352 of its interface, as the merge step writes them.
 #[test]
 fn cards_of_the_network_have_their_interface() {
