@@ -1,6 +1,6 @@
 //! The questions that a recording answers.
 
-use super::Recorded;
+use super::{Provider, Recorded};
 
 /// Questions of `etwkit dump`, and what each needs: keywords of the kernel, providers with keywords
 /// that they need one of, or parts of the processor. `|` separates alternatives.
@@ -24,6 +24,7 @@ const NEEDS: &[(&str, &str)] = &[
     ("objectref", "Handle | Object"),
     ("registry", "Registry"),
     ("pool", "Pool"),
+    ("heap", "(heaps)"),
     ("alpc", "Alpc"),
     ("syscall", "SystemCall"),
     ("exception", "Microsoft-Windows-DotNETRuntime:8000"),
@@ -92,6 +93,7 @@ fn has(of: &Recorded, need: &str) -> bool {
     match need {
         "(counters)" => !of.counters.is_empty(),
         "(branches)" => of.branches,
+        "(heaps)" => of.heaps,
         "(providers)" => !of.providers.is_empty(),
         need => {
             let (name, mask) = need.split_once(':').unwrap_or((need, ""));
@@ -102,8 +104,12 @@ fn has(of: &Recorded, need: &str) -> bool {
                 known.eq_ignore_ascii_case(name)
             };
             let mut providers = of.providers.iter().filter(|(known, _)| is_it(known));
-            of.kernel.contains(need)
-                || providers.any(|(_, how)| how.keywords == 0 || how.keywords & mask != 0)
+            of.kernel.contains(need) || providers.any(|(_, how)| is_enabled(*how, mask))
         }
     }
+}
+
+/// Returns `true` for a provider that is enabled with one of these keywords.
+const fn is_enabled(how: Provider, mask: u64) -> bool {
+    !how.state_only && (how.keywords == 0 || how.keywords & mask != 0)
 }

@@ -25,10 +25,14 @@ const ELEMENTS: &[(&str, &str, &str)] = &[
     ),
     (
         "EventCollector",
-        "Id Base Name Realtime HostGuestCorrelation Private ProcessPrivate Secure",
+        "Id Base Name FileName Realtime HostGuestCorrelation Private ProcessPrivate Secure",
         COLLECTOR,
     ),
-    ("HeapEventCollector", "Id Base Name", COLLECTOR),
+    (
+        "HeapEventCollector",
+        "Id Base Name FileName Realtime Secure",
+        COLLECTOR,
+    ),
     ("BufferSize", "Value Operation", ""),
     (
         "Buffers",
@@ -140,9 +144,10 @@ const ELEMENTS: &[(&str, &str, &str)] = &[
 
 const COLLECTOR: &str = "BufferSize Buffers StackCaching MaximumFileSize FileName";
 
-/// Elements whose content is not looked at: it changes nothing that is recorded.
+/// Elements whose content is not looked at: it does not say which events are recorded.
 const OTHERS: &str = "TraceMergeProperties OnOffTransitionConfigurations LastBranchFilters \
-    ProcessorTrace HeapProcessIds HeapProcessNames";
+    ProcessorTrace HeapProcessIds HeapProcessNames MicroArchitecturalConfig \
+    MicroArchitecturalConfigId";
 
 /// Elements whose children have one order. Others are lists.
 const ORDERED: &str = "WindowsPerformanceRecorder Profiles SystemCollector EventCollector \

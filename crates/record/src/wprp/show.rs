@@ -214,7 +214,8 @@ fn of_provider(how: Provider) -> String {
         Some(level) => format!("level {level}"),
     };
     let stacks = if how.stacks { ", stacks" } else { "" };
-    format!("{keywords}, {level}{stacks}")
+    let state = if how.state_only { ", state only" } else { "" };
+    format!("{keywords}, {level}{stacks}{state}")
 }
 
 fn list(all: &BTreeSet<String>) -> String {
