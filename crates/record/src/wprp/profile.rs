@@ -370,7 +370,8 @@ impl<'e> Reader<'_, '_, 'e> {
                 collectors.remove(&key);
                 continue;
             }
-            if name.ends_with("id") && self.definition(kind, id).is_none() {
+            let is_known = || self.definition(kind, id).is_some() || schema::is_own_collector(id);
+            if name.ends_with("id") && !is_known() {
                 let text = format!(
                     "there is no <{kind}> with the Id {:?} in the file: it has to be one of wpr",
                     clipped(id)

@@ -182,6 +182,13 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("MaximumFileSize", "FileMode", "Circular Sequential"),
 ];
 
+/// Collectors of wpr itself: files use them without a definition.
+const OWN_COLLECTORS: &str = "SystemCollector_WPRSystemCollectorInFile \
+    SystemCollector_WPRSystemCollectorInFileLarge SystemCollector_WPRSystemCollectorInMemory \
+    EventCollector_WPREventCollectorInFile EventCollector_WPREventCollectorInFileLarge \
+    EventCollector_WPREventCollectorInMemoryMedium EventCollector_WPREventCollectorInMemoryLarge \
+    HeapCollector_WPRHeapCollector";
+
 /// Keywords of the kernel.
 const KEYWORDS: &str = "ProcessThread Loader ProcessCounter CSwitch CompactCSwitch DPC Interrupt \
     SystemCall DiskIO DiskIOInit ReadyThread AllFaults MemoryPageFaults HardFaults \
@@ -256,6 +263,11 @@ fn stacks() -> impl Iterator<Item = &'static str> {
 fn has_word(list: &str, word: &str) -> bool {
     list.split_whitespace()
         .any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// Returns `true` for the id of a collector that wpr has itself.
+pub(super) fn is_own_collector(id: &str) -> bool {
+    has_word(OWN_COLLECTORS, id)
 }
 
 /// The keyword of the kernel as wpr spells it.

@@ -231,6 +231,18 @@ fn heaps_and_counters_of_a_processor_are_read() {
 }
 
 #[test]
+fn collectors_of_wpr_need_no_definition() {
+    let told = |system: &str| {
+        let content = collectors("", "SP", "EP")
+            .replace("\"SC\"", &format!("\"{system}\""))
+            .replace("\"EC\"", "\"EventCollector_WPREventCollectorInFile\"");
+        warnings(&read(&file(DEFINITIONS, &profile("P", "", &content))))
+    };
+    assert_eq!(told("SystemCollector_WPRSystemCollectorInFile"), [""; 0]);
+    assert!(told("Other")[0].contains("it has to be one of wpr"));
+}
+
+#[test]
 fn what_is_wrong_is_told_with_its_place() {
     let good = collectors("", "SP", "EP");
     for (definitions, more, content, expected) in [
