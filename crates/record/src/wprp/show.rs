@@ -86,6 +86,15 @@ fn is_of_profiles(file: &Path) -> bool {
     ending.is_some_and(|ending| ending.eq_ignore_ascii_case("wprp"))
 }
 
+/// Returns the name of the profile of a file that has no other one. The profile may have variants.
+pub(crate) fn only_profile(path: &Path) -> Option<String> {
+    let file = read(path).ok()?;
+    let only = file.profiles.first()?.name.as_str();
+    let is_only = |profile: &Recorded| profile.name.eq_ignore_ascii_case(only);
+    let has_one = !only.is_empty() && file.profiles.iter().all(is_only);
+    has_one.then(|| only.to_owned())
+}
+
 /// Checks that a recording of a profile of a file can start.
 ///
 /// # Errors
