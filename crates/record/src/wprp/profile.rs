@@ -430,16 +430,23 @@ impl<'e> Reader<'_, '_, 'e> {
             self.outside(kind, element, outside);
             // A reference can add keywords to what it names.
             let more = Some(child).filter(|child| !std::ptr::eq(*child, element));
-            for part in chain.into_iter().chain(more) {
-                if kind == "SystemProvider" {
-                    self.kernel(part, found);
-                } else {
-                    let counters = part.values("Counters", "Counter");
-                    let sampled = part.values("SampledCounters", "SampledCounter");
-                    let names = counters.chain(sampled).map(|(name, _)| name.to_owned());
-                    found.counters.extend(names);
-                    found.branches |= part.all("LastBranch").next().is_some();
+            let parts = chain.into_iter().chain(more);
+            if kind == "SystemProvider" {
+                // A list replaces that of a base of its provider. Providers of one collector add up.
+                let mut own = Recorded::default();
+                for part in parts {
+                    self.kernel(part, &mut own);
                 }
+                found.kernel.append(&mut own.kernel);
+                found.stacks.append(&mut own.stacks);
+                continue;
+            }
+            for part in parts {
+                let counters = part.values("Counters", "Counter");
+                let sampled = part.values("SampledCounters", "SampledCounter");
+                let names = counters.chain(sampled).map(|(name, _)| name.to_owned());
+                found.counters.extend(names);
+                found.branches |= part.all("LastBranch").next().is_some();
             }
         }
     }

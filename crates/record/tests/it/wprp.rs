@@ -149,6 +149,30 @@ fn providers_that_no_profile_uses_are_checked() {
     assert_eq!(kernel(&file.profiles[0]), "CSwitch Loader");
 }
 
+/// A derived profile adds a provider to that of its base, as the documentation of wpr shows it.
+#[test]
+fn providers_of_the_kernel_add_up() {
+    let definitions = DEFINITIONS.replacen(
+        "<EventProvider ",
+        "<SystemProvider Id=\"Other\"><Keywords><Keyword Value=\"DiskIO\"/></Keywords><Stacks><Stack Value=\"ImageLoad\"/></Stacks></SystemProvider>\
+         <SystemProvider Id=\"Less\" Base=\"SP\"><Keywords Operation=\"Remove\"><Keyword Value=\"CSwitch\"/></Keywords></SystemProvider>\
+         <EventProvider ",
+        1,
+    );
+    let base = profile("Base", "", &collectors("", "SP", "EP"));
+    let added = |name: &str, provider: &str| {
+        let content = collectors(" Operation=\"Add\"", provider, "EP");
+        profile(name, "Base=\"Base.Verbose.File\"", &content)
+    };
+    let (more, less) = (added("More", "Other"), added("Less", "Less"));
+    let file = read(&file(&definitions, &format!("{base}{more}{less}")));
+    assert_eq!(warnings(&file), [""; 0]);
+    let stacks: Vec<&String> = file.profiles[1].stacks.iter().collect();
+    assert_eq!(kernel(&file.profiles[1]), "CSwitch DiskIO Loader");
+    assert_eq!(stacks, ["CSwitch", "ImageLoad"]);
+    assert_eq!(kernel(&file.profiles[2]), "CSwitch Loader");
+}
+
 /// A provider that only describes its state has no events of what happens while it is recorded.
 #[test]
 fn a_provider_that_only_captures_its_state_is_not_enabled() {
