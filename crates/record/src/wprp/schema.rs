@@ -20,7 +20,7 @@ const ELEMENTS: &[(&str, &str, &str)] = &[
     ),
     (
         "SystemCollector",
-        "Id Base Name Realtime HostGuestCorrelation",
+        "Id Base Name FileName Realtime HostGuestCorrelation",
         COLLECTOR,
     ),
     (
@@ -113,18 +113,18 @@ const ELEMENTS: &[(&str, &str, &str)] = &[
     (
         "SystemCollectorId",
         "Value",
-        "BufferSize Buffers StackCaching SystemProviderId SystemProvider HardwareCounterId \
-         HardwareCounter",
+        "BufferSize Buffers StackCaching MaximumFileSize SystemProviderId SystemProvider \
+         HardwareCounterId HardwareCounter",
     ),
     (
         "EventCollectorId",
         "Value",
-        "BufferSize Buffers EventProviders",
+        "BufferSize Buffers StackCaching MaximumFileSize EventProviders",
     ),
     (
         "HeapEventCollectorId",
         "Value",
-        "BufferSize Buffers HeapEventProviders",
+        "BufferSize Buffers StackCaching MaximumFileSize HeapEventProviders",
     ),
     (
         "EventProviders",
@@ -226,31 +226,45 @@ const STACKS: &[(&str, &str)] = &[
     ("ThreadSetPriority ThreadSetBasePriority", "ThreadPriority"),
 ];
 
-/// Other stacks that Microsoft documents for wpr or xperf, and those of our own profiles.
+/// Other stacks that Microsoft documents for wpr or xperf, those that wpr is known to accept, and
+/// those of our own profiles.
 const OTHER_STACKS: &str = "AlpcClosePort AlpcConnectFail AlpcConnectRequest AlpcConnectSuccess \
     AlpcReceiveMessage AlpcSendMessage AlpcUnwait AlpcWaitForNewMessage AlpcWaitForReply \
-    CcCanIWriteFail CcFlushCache CcFlushSection CcLazyWriteScan CcReadAhead CcWorkitemComplete \
-    CcWorkitemDequeue CcWorkitemEnqueue CcWriteBehind ContiguousMemoryGeneration \
-    CritSecCollision ExecutiveResource FileOpEnd HeapAlloc HeapAllocation HeapCreate HeapDestroy \
-    HeapFree HeapRangeCreate HeapRangeDestroy HeapRangeRelease HeapRangeReserve HeapRealloc \
-    HeapReallocation KernelQueueDequeue KernelQueueEnqueue KernelSignal KernelSignalInit \
-    KernelSync KernelSyncAll KernelWaitSync KernelWaitSyncAll MapFile Mark MiniFilterPostOpInit \
-    MiniFilterPreOpInit PageAccess PageAccessEx PageRangeAccess PageRangeRelease PageRelease \
+    CacheFlush CcCanIWriteFail CcFlushCache CcFlushSection CcLazyWriteScan CcReadAhead \
+    CcWorkitemComplete CcWorkitemDequeue CcWorkitemEnqueue CcWriteBehind \
+    ContiguousMemoryGeneration CritSecCollision DpcEnqueue DpcExecute ExecutiveResource FileOpEnd \
+    HeapAlloc HeapAllocation HeapCreate HeapDestroy HeapFree HeapRangeCreate HeapRangeDestroy \
+    HeapRangeRelease HeapRangeReserve HeapRealloc HeapReallocation KernelQueueDequeue \
+    KernelQueueEnqueue KernelSignal KernelSignalInit KernelSync KernelSyncAll KernelWaitSync \
+    KernelWaitSyncAll MapFile Mark MiniFilterPostOpInit MiniFilterPreOpInit ObjectDeReference \
+    ObjectReference PageAccess PageAccessEx PageRangeAccess PageRangeRelease PageRelease \
     PageRemovedFromWorkingSet PagefaultAV PagefaultCopyOnWrite PagefaultDemandZero PagefaultGuard \
     PagefaultHard PagefaultTransition PagefileBackedImageMapping PagefileMappedSectionCreate \
-    PagefileMappedSectionDelete PmcInterrupt PoolAlloc PoolAllocSession PoolAllocationSession \
-    PoolFreeSession PowerDeviceNotify PowerDeviceNotifyComplete PowerIdleStateChange \
-    PowerPerfStateChange PowerPostSleep PowerPreSleep PowerSessionCallout \
-    PowerSessionCalloutReturn PowerSetDevicesState PowerSetDevicesStateReturn \
-    PowerSetPowerAction PowerSetPowerActionReturn PowerThermalConstraint Profile \
+    PagefileMappedSectionDelete PagefileMappedSectionObjectCreate \
+    PagefileMappedSectionObjectDelete PmcInterrupt PoolAlloc PoolAllocSession \
+    PoolAllocationSession PoolFreeSession PowerDeviceNotify PowerDeviceNotifyComplete \
+    PowerIdleStateChange PowerPerfStateChange PowerPostSleep PowerPreSleep PowerSessionCallout \
+    PowerSessionCalloutReturn PowerSetDevicesState PowerSetDevicesStateReturn PowerSetPowerAction \
+    PowerSetPowerActionReturn PowerThermalConstraint ProcessFreeze ProcessResume Profile \
     ProfileSetInterval RegCloseKey RegCreateKey RegDeleteKey RegDeleteValue RegEnumerateKey \
     RegEnumerateValueKey RegFlush RegHiveDestroy RegHiveDirty RegHiveInit RegHiveLink RegKcbCreate \
     RegKcbDelete RegOpenKey RegQueryKey RegQueryMultipleValue RegQueryValue RegSetInformation \
-    RegSetValue RegVirtualize SampledProfileSetInterval SplitIO SyscallEnter SyscallExit \
-    ThreadDCEnd ThreadDCStart ThreadPoolCallbackCancel ThreadPoolCallbackDequeue \
-    ThreadPoolCallbackEnqueue ThreadPoolCallbackStart ThreadPoolCallbackStop ThreadPoolClose \
-    ThreadPoolCreate ThreadPoolSetMaxThreads ThreadPoolSetMinThreads TimerSetOneShot \
-    TimerSetPeriodic UnMapFile VirtualAlloc";
+    RegSetValue RegVirtualize RegistryCloseKey RegistryCreateKey RegistryDeleteKey \
+    RegistryDeleteValue RegistryEnumerateKey RegistryEnumerateValueKey RegistryFlush \
+    RegistryKcbCreate RegistryKcbDelete RegistryOpenKey RegistryQueryKey \
+    RegistryQueryMultipleValue RegistryQuerySecurity RegistryQueryValue RegistrySetInformation \
+    RegistrySetSecurity RegistrySetValue RegistryVirtualize SampledProfileSetInterval SplitIO \
+    SyscallEnter SyscallExit ThreadDCEnd ThreadDCStart ThreadPoolCallbackCancel \
+    ThreadPoolCallbackDequeue ThreadPoolCallbackEnqueue ThreadPoolCallbackStart \
+    ThreadPoolCallbackStop ThreadPoolCancelNtTimer ThreadPoolClose ThreadPoolCreate \
+    ThreadPoolSetMaxThreads ThreadPoolSetMinThreads ThreadPoolSetNtTimer ThreadPoolTimerCancelled \
+    ThreadPoolTimerExpiration ThreadPoolTimerExpirationBegin ThreadPoolTimerExpirationEnd \
+    ThreadPoolTimerSet ThreadSetIdealProcessor ThreadSetUserIdealProcessor TimerOneShot \
+    TimerPeriodic TimerSetOneShot TimerSetPeriodic UnMapFile VirtualAlloc WakeChargeExecution \
+    WakeChargeInstrumentation WakeChargeKernel WakeChargeUser WakeDropExecution \
+    WakeDropInstrumentation WakeDropKernel WakeDropUser WakeEventExecution \
+    WakeEventInstrumentation WakeEventKernel WakeEventUser WakeReleaseExecution \
+    WakeReleaseInstrumentation WakeReleaseKernel WakeReleaseUser";
 
 /// Returns the names of stacks that are known.
 fn stacks() -> impl Iterator<Item = &'static str> {

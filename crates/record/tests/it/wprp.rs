@@ -463,6 +463,14 @@ fn values_that_wpr_does_not_know_are_told() {
             "<Stack Value=\"CSwitch\"/>",
             "<CustomStack Value=\"0x0524\"/>",
         ),
+        (
+            "<Stack Value=\"CSwitch\"/>",
+            "<Stack Value=\"RegistryQueryValue\"/>",
+        ),
+        (
+            "<SystemProviderId Value",
+            "<MaximumFileSize Value=\"4000\" FileMode=\"Circular\"/><SystemProviderId Value",
+        ),
     ];
     for (from, to) in known {
         let text = file(DEFINITIONS, &good).replace(from, to);
