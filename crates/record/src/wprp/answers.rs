@@ -47,12 +47,14 @@ const NEEDS: &[(&str, &str)] = &[
     ("events", "(providers)"),
 ];
 
-/// Providers by GUID: profiles have either.
-const GUIDS: &[(&str, &str)] = &[
+/// Providers by GUID or another name: profiles have either.
+const ALIASES: &[(&str, &str)] = &[
     (
         "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4",
         "Microsoft-Windows-DotNETRuntime",
     ),
+    // The name that wpr has for it.
+    ("DotNetProvider", "Microsoft-Windows-DotNETRuntime"),
     (
         "1c95126e-7eea-49a9-a3fe-a378b03ddb4d",
         "Microsoft-Windows-DNS-Client",
@@ -99,8 +101,10 @@ fn has(of: &Recorded, need: &str) -> bool {
             let (name, mask) = need.split_once(':').unwrap_or((need, ""));
             let mask = u64::from_str_radix(mask, 16).unwrap_or(u64::MAX);
             let is_it = |known: &str| {
-                let of_guid = GUIDS.iter().find(|(guid, _)| *guid == known);
-                let known = of_guid.map_or(known, |(_, name)| *name);
+                let alias = ALIASES
+                    .iter()
+                    .find(|(alias, _)| alias.eq_ignore_ascii_case(known));
+                let known = alias.map_or(known, |(_, name)| *name);
                 known.eq_ignore_ascii_case(name)
             };
             let mut providers = of.providers.iter().filter(|(known, _)| is_it(known));

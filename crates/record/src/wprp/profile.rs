@@ -34,7 +34,7 @@ pub struct Recorded {
     pub mode: String,
     /// Its description.
     pub description: String,
-    /// Built-in profiles of wpr that it adds to: their events are not in the file.
+    /// Profiles and providers of wpr that it adds to or has: their events are not in the file.
     pub built_in: BTreeSet<String>,
     /// Keywords of the kernel.
     pub kernel: BTreeSet<String>,
@@ -418,6 +418,10 @@ impl<'e> Reader<'_, '_, 'e> {
             let named = id.map(|id| self.definition(kind, id));
             let element = match named {
                 Some(Some(element)) => element,
+                Some(None) if id.is_some_and(schema::is_own_provider) => {
+                    found.built_in.extend(id.map(str::to_owned));
+                    continue;
+                }
                 Some(None) => {
                     let id = clipped(id.unwrap_or(""));
                     let text = format!("there is no <{kind}> with the Id {id:?} in the file");
@@ -515,6 +519,9 @@ impl<'e> Reader<'_, '_, 'e> {
             } else if child.is("EventProviderId") {
                 match self.definition("EventProvider", id) {
                     Some(element) => providers.push((element, key)),
+                    None if schema::is_own_provider(id) => {
+                        found.built_in.insert(id.to_owned());
+                    }
                     None => {
                         let id = clipped(id);
                         let text = format!("there is no <EventProvider> with the Id {id:?}");

@@ -189,6 +189,9 @@ const OWN_COLLECTORS: &str = "SystemCollector_WPRSystemCollectorInFile \
     EventCollector_WPREventCollectorInMemoryMedium EventCollector_WPREventCollectorInMemoryLarge \
     HeapCollector_WPRHeapCollector";
 
+/// Providers of wpr itself: files use them without a definition.
+const OWN_PROVIDERS: &str = "EventProvider_DotNetProvider SystemProvider_Base";
+
 /// Keywords of the kernel.
 const KEYWORDS: &str = "ProcessThread Loader ProcessCounter CSwitch CompactCSwitch DPC Interrupt \
     SystemCall DiskIO DiskIOInit ReadyThread AllFaults MemoryPageFaults HardFaults \
@@ -282,6 +285,11 @@ fn has_word(list: &str, word: &str) -> bool {
 /// Returns `true` for the id of a collector that wpr has itself.
 pub(super) fn is_own_collector(id: &str) -> bool {
     has_word(OWN_COLLECTORS, id)
+}
+
+/// Returns `true` for the id of a provider that wpr has itself.
+pub(super) fn is_own_provider(id: &str) -> bool {
+    has_word(OWN_PROVIDERS, id)
 }
 
 /// The keyword of the kernel as wpr spells it.
@@ -413,14 +421,16 @@ fn element(file: &File<'_>, found: &Element, warnings: &mut Warnings) {
             .split_whitespace()
             .position(|known| child.is(known))
     };
+    // wpr accepts counters of the processor in front of other providers and behind them.
+    let in_order = |child: &Element| place(child).filter(|_| !child.is("HardwareCounter"));
     let mut last = None;
     let mut is_told = !has_word(ORDERED, name);
     for child in &found.children {
-        let here = place(child);
-        if here.is_none() && ELEMENTS.iter().any(|(known, ..)| child.is(known)) {
+        if place(child).is_none() && ELEMENTS.iter().any(|(known, ..)| child.is(known)) {
             let text = format!("<{}> does not belong into <{name}>", clipped(&child.name));
             file.warn(warnings, child.at, text);
         }
+        let here = in_order(child);
         if here.is_some() && here < last && !is_told {
             is_told = true;
             let text = format!(

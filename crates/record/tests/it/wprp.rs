@@ -173,6 +173,28 @@ fn providers_of_the_kernel_add_up() {
     assert_eq!(kernel(&file.profiles[2]), "CSwitch Loader");
 }
 
+/// Providers that wpr has itself are no references to nothing.
+#[test]
+fn providers_of_wpr_need_no_definition() {
+    let own = profile(
+        "Own",
+        "",
+        &collectors("", "SystemProvider_Base", "EventProvider_DotNetProvider"),
+    );
+    let named = profile("Named", "", &collectors("", "SP", "Named"));
+    let counter =
+        "<HardwareCounter Id=\"HW\"><Counters><Counter Value=\"X\"/></Counters></HardwareCounter>";
+    let provider = "<EventProvider Id=\"Named\" Name=\"DotNetProvider\"/>";
+    // Files that people share have counters in front of providers.
+    let definitions = format!("{DEFINITIONS}{counter}{provider}");
+    let file = read(&file(&definitions, &format!("{own}{named}")));
+    assert_eq!(warnings(&file), [""; 0]);
+    assert!(file.profiles[0].broken.is_empty());
+    let own: Vec<&String> = file.profiles[0].built_in.iter().collect();
+    assert_eq!(own, ["EventProvider_DotNetProvider", "SystemProvider_Base"]);
+    assert!(answers(&file.profiles[1]).contains(&"gc"));
+}
+
 /// A provider that only describes its state has no events of what happens while it is recorded.
 #[test]
 fn a_provider_that_only_captures_its_state_is_not_enabled() {
