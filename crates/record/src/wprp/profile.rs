@@ -34,7 +34,7 @@ pub struct Recorded {
     pub mode: String,
     /// Its description.
     pub description: String,
-    /// Profiles and providers of wpr that it adds to or has: their events are not in the file.
+    /// Profiles and providers of wpr itself that it uses: their events are not in the file.
     pub built_in: BTreeSet<String>,
     /// Keywords of the kernel.
     pub kernel: BTreeSet<String>,

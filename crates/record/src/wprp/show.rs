@@ -207,7 +207,7 @@ fn of_profile(profile: &Recorded) -> Vec<String> {
     let none = || "no question of `etwkit dump` but processes and modules".to_owned();
     part("answers", if found.is_empty() { none() } else { found });
     if !profile.built_in.is_empty() {
-        let text = "more: the events of what wpr has itself, which are not in the file";
+        let text = "more: the events of wpr itself, which are not in the file";
         part("", text.to_owned());
     }
     lines
