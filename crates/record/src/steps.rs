@@ -43,6 +43,11 @@ fn profile(name: &str, folder: &Path, to_file: bool) -> Result<String> {
         ));
     }
     if ends_with(name, ".wprp") {
+        let path = Path::new(name);
+        if let Some(only) = wprp::only_profile(path) {
+            wprp::check_profile(path, &only, to_file)?;
+            return Ok(format!("{name}!{only}"));
+        }
         let message = format!("start takes profiles, and {name} is a file of them");
         return Err(advised(
             message,

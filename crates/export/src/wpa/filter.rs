@@ -6,10 +6,11 @@ use etwkit_sql::literal::quoted;
 
 use crate::wpa::catalog::{Column, Graph, Kind};
 use crate::wpa::format::Unit;
+use crate::wpa::profile::Shown;
 use crate::wpa::words::{self, Condition, Operator};
 
-/// Returns the SQL for the condition of a preset. `fill` puts the ends of the part of the trace
-/// into the SQL of a column.
+/// Returns the SQL for the condition of a preset with these columns. `fill` puts the ends of the
+/// part of the trace into the SQL of a column.
 ///
 /// # Errors
 /// The condition cannot be read, or it names an unknown column or operator. The error explains it
@@ -17,25 +18,26 @@ use crate::wpa::words::{self, Condition, Operator};
 pub(crate) fn sql(
     text: &str,
     graph: &'static Graph,
+    columns: &[Shown],
     fill: &dyn Fn(&str) -> String,
 ) -> Result<String, String> {
     let condition = words::parse(text).map_err(|wrong| wrong.to_string())?;
-    of_condition(&condition, graph, fill)
+    of_condition(&condition, Titles { graph, columns }, fill)
 }
 
 fn of_condition(
     condition: &Condition,
-    graph: &'static Graph,
+    titles: Titles<'_>,
     fill: &dyn Fn(&str) -> String,
 ) -> Result<String, String> {
-    let of = |inner: &Condition| of_condition(inner, graph, fill);
+    let of = |inner: &Condition| of_condition(inner, titles, fill);
     Ok(match condition {
         Condition::And(..) | Condition::Or(..) => {
             let is_and = matches!(condition, Condition::And(..));
             let word = if is_and { " AND " } else { " OR " };
-            let all: Vec<String> = with_lists(operands(condition), is_and, graph)
+            let all: Vec<String> = with_lists(operands(condition), is_and, titles)
                 .iter()
-                .map(|operand| of_operand(operand, graph, fill))
+                .map(|operand| of_operand(operand, titles, fill))
                 .collect::<Result<_, _>>()?;
             format!("({})", all.join(word))
         }
@@ -45,7 +47,7 @@ fn of_condition(
             operator,
             literal,
         } => {
-            let known = column_of(column, graph)?;
+            let known = titles.find(column)?;
             // Only the column is filled: a literal, such as a path, may contain `$to`.
             let filled = Compared {
                 sql: fill(&known.sql),
@@ -97,7 +99,7 @@ struct Operand<'c> {
 fn with_lists<'c>(
     operands: Vec<&'c Condition>,
     is_and: bool,
-    graph: &'static Graph,
+    titles: Titles<'_>,
 ) -> Vec<Operand<'c>> {
     let listed = match is_and {
         true => Operator::NotEqual,
@@ -112,7 +114,7 @@ fn with_lists<'c>(
             literal,
         } = condition
             && *operator == listed
-            && column_of(column, graph).is_ok_and(|known| known.is_text())
+            && titles.find(column).is_ok_and(|known| known.is_text())
         {
             let place = *places.entry(column).or_insert(found.len());
             if let Some(first) = found.get_mut(place) {
@@ -130,7 +132,7 @@ fn with_lists<'c>(
 
 fn of_operand(
     operand: &Operand<'_>,
-    graph: &'static Graph,
+    titles: Titles<'_>,
     fill: &dyn Fn(&str) -> String,
 ) -> Result<String, String> {
     let Condition::Is {
@@ -139,12 +141,12 @@ fn of_operand(
         literal,
     } = operand.condition
     else {
-        return of_condition(operand.condition, graph, fill);
+        return of_condition(operand.condition, titles, fill);
     };
     if operand.further.is_empty() {
-        return of_condition(operand.condition, graph, fill);
+        return of_condition(operand.condition, titles, fill);
     }
-    let known = column_of(column, graph)?;
+    let known = titles.find(column)?;
     let all = std::iter::once(literal.as_str()).chain(operand.further.iter().copied());
     let texts: Vec<String> = all.map(|text| lower(known.column, text)).collect();
     let value = fill(&known.sql);
@@ -162,31 +164,102 @@ struct Compared {
     kind: Kind,
     /// The compared values.
     sql: String,
+    /// The unit of numbers that are written without one.
+    unit: Unit,
 }
 
-/// Returns what a title stands for: a column, the name of a process without its id, or the tag of a
-/// stack.
-fn column_of(title: &str, graph: &'static Graph) -> Result<Compared, String> {
-    let of = |column: &'static Column, kind: Kind, sql: String| Compared { column, kind, sql };
-    if let Some(column) = graph.by_name(title) {
-        return Ok(of(column, column.kind, column.sql.to_owned()));
+/// The titles that a condition can name.
+#[derive(Clone, Copy)]
+struct Titles<'t> {
+    graph: &'static Graph,
+    /// Columns of the preset: profiles of version 1 have other titles for the same columns.
+    columns: &'t [Shown],
+}
+
+impl Titles<'_> {
+    /// Returns what a title stands for: a column, the name of a process without its id, or the tag
+    /// of a stack.
+    fn find(self, title: &str) -> Result<Compared, String> {
+        let (bare, unit) = split_unit(title);
+        let found = self
+            .in_graph(title)
+            .or_else(|| self.in_graph(bare))
+            .or_else(|| self.in_preset(bare));
+        let found = found.ok_or_else(|| self.why_missing(title, bare))?;
+        Ok(match unit {
+            Some(unit) => found.in_unit(unit),
+            None => found,
+        })
     }
-    let before = |end: &str| {
-        title
-            .strip_suffix(end)
-            .and_then(|title| graph.by_name(title))
-    };
-    if let Some(column) = before(" (Name)")
-        && let Kind::Process(name) = column.kind
-    {
-        return Ok(of(column, Kind::Text, name.to_owned()));
+
+    /// Finds a title of the catalog.
+    fn in_graph(self, title: &str) -> Option<Compared> {
+        let graph = self.graph;
+        if let Some(column) = graph.by_name(title) {
+            return Some(Compared::of(column, column.kind, column.sql.to_owned()));
+        }
+        let before = |end: &str| {
+            title
+                .strip_suffix(end)
+                .and_then(|title| graph.by_name(title))
+        };
+        if let Some(column) = before(" (Name)")
+            && let Kind::Process(name) = column.kind
+        {
+            return Some(Compared::of(column, Kind::Text, name.to_owned()));
+        }
+        let column = before(" Tag").filter(|column| column.kind == Kind::Stack)?;
+        Some(Compared::of(column, Kind::Text, stack_tag(column.sql)))
     }
-    if let Some(column) = before(" Tag").filter(|column| column.kind == Kind::Stack) {
-        return Ok(of(column, Kind::Text, stack_tag(column.sql)));
+
+    /// Finds a title of the preset by the GUID of its column.
+    fn in_preset(self, bare: &str) -> Option<Compared> {
+        let column = self.graph.by_guid(&self.shown(bare)?.guid)?;
+        Some(Compared::of(column, column.kind, column.sql.to_owned()))
     }
-    Err(match graph.unfilled("", title) {
-        Some(known) => format!("column \"{}\": not in extracts: {}", known.name, known.why),
-        None => format!("there is no column \"{title}\" in {}", graph.name),
+
+    /// Returns the column of the preset with this title, whatever unit is behind it.
+    fn shown(&self, bare: &str) -> Option<&Shown> {
+        self.columns
+            .iter()
+            .find(|shown| split_unit(&shown.name).0.eq_ignore_ascii_case(bare))
+    }
+
+    /// Returns the reason why a title stands for nothing.
+    fn why_missing(self, title: &str, bare: &str) -> String {
+        let guid = self.shown(bare).map_or("", |shown| shown.guid.as_str());
+        let known = self.graph.unfilled(guid, bare);
+        match known.or_else(|| self.graph.unfilled("", bare)) {
+            Some(known) => format!("column \"{}\": not in extracts: {}", known.name, known.why),
+            None => format!("there is no column \"{title}\" in {}", self.graph.name),
+        }
+    }
+}
+
+/// Splits a title and the unit that version 1 writes behind it: `TimeSinceLast (us)`.
+fn split_unit(title: &str) -> (&str, Option<Unit>) {
+    let parts = title
+        .strip_suffix(')')
+        .and_then(|title| title.rsplit_once('('));
+    let unit = parts.and_then(|(_, word)| unit_of(word));
+    match (parts, unit) {
+        (Some((bare, _)), Some(_)) => (bare.trim_end(), unit),
+        _ => (title, None),
+    }
+}
+
+/// Returns the unit of a word, in any case.
+fn unit_of(word: &str) -> Option<Unit> {
+    Some(match word.to_ascii_lowercase().as_str() {
+        "s" => Unit::Seconds,
+        "ms" => Unit::Milliseconds,
+        "us" | "µs" => Unit::Microseconds,
+        "ns" => Unit::Nanoseconds,
+        "b" => Unit::Bytes,
+        "kb" => Unit::Kilobytes,
+        "mb" => Unit::Megabytes,
+        "gb" => Unit::Gigabytes,
+        _ => return None,
     })
 }
 
@@ -196,12 +269,42 @@ pub(crate) fn stack_tag(sql: &str) -> String {
 }
 
 impl Compared {
+    fn of(column: &'static Column, kind: Kind, sql: String) -> Self {
+        let unit = match kind {
+            Kind::Moment => Unit::Seconds,
+            Kind::Duration(unit) => unit,
+            _ => Unit::Bytes,
+        };
+        Self {
+            column,
+            kind,
+            sql,
+            unit,
+        }
+    }
+
+    /// Takes numbers without a unit in this one, if the column can have it.
+    fn in_unit(self, unit: Unit) -> Self {
+        let fits = match self.kind {
+            Kind::Moment | Kind::Duration(_) => unit.is_time(),
+            Kind::Bytes => unit.is_size(),
+            _ => false,
+        };
+        let unit = if fits { unit } else { self.unit };
+        Self { unit, ..self }
+    }
+
     const fn is_text(&self) -> bool {
         matches!(self.kind, Kind::Text | Kind::Process(_))
     }
 
     fn with(&self, operator: Operator, literal: &str) -> Option<String> {
-        let Self { column, kind, sql } = self;
+        let Self {
+            column,
+            kind,
+            sql,
+            unit,
+        } = self;
         match kind {
             Kind::Text | Kind::Process(_) => Some(text(column, sql, operator, literal)),
             Kind::Stack => Some(stack(column, sql, operator, literal)),
@@ -215,7 +318,7 @@ impl Compared {
             Kind::Hex if !operator.orders() => {
                 Some(text(column, &format!("hex({sql})"), operator, literal))
             }
-            kind => number(*kind, sql, operator, literal),
+            kind => number(*kind, *unit, sql, operator, literal),
         }
     }
 }
@@ -274,7 +377,7 @@ fn text(column: &Column, sql: &str, operator: Operator, literal: &str) -> String
     }
 }
 
-fn number(kind: Kind, sql: &str, operator: Operator, literal: &str) -> Option<String> {
+fn number(kind: Kind, usual: Unit, sql: &str, operator: Operator, literal: &str) -> Option<String> {
     let word = match operator {
         Operator::Equal => "=",
         Operator::NotEqual => "<>",
@@ -291,11 +394,11 @@ fn number(kind: Kind, sql: &str, operator: Operator, literal: &str) -> Option<St
             .is_finite()
             .then(|| format!("({sql}) * 100.0 {word} {share:?} * $capacity"));
     }
-    Some(format!("{sql} {word} {}", value(kind, literal)?))
+    Some(format!("{sql} {word} {}", value(usual, literal)?))
 }
 
 /// Converts a literal to the unit of the column: nanoseconds, bytes, or a plain number.
-fn value(kind: Kind, literal: &str) -> Option<i64> {
+fn value(usual: Unit, literal: &str) -> Option<i64> {
     if let Some(digits) = literal
         .strip_prefix("0x")
         .or_else(|| literal.strip_prefix("0X"))
@@ -307,23 +410,9 @@ fn value(kind: Kind, literal: &str) -> Option<i64> {
     // The unit of a literal directly follows its digits. Without one, the unit of the column
     // applies.
     let digits = literal.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == 'µ');
-    let unit = literal.get(digits.len()..)?.to_ascii_lowercase();
-    let usual = match kind {
-        Kind::Moment => Unit::Seconds,
-        Kind::Duration(unit) => unit,
-        _ => Unit::Bytes,
-    };
-    let unit = match unit.as_str() {
+    let unit = match literal.get(digits.len()..)? {
         "" => usual,
-        "s" => Unit::Seconds,
-        "ms" => Unit::Milliseconds,
-        "us" | "µs" => Unit::Microseconds,
-        "ns" => Unit::Nanoseconds,
-        "b" => Unit::Bytes,
-        "kb" => Unit::Kilobytes,
-        "mb" => Unit::Megabytes,
-        "gb" => Unit::Gigabytes,
-        _ => return None,
+        word => unit_of(word)?,
     };
     // A size that is compared with a time is a mistake in the profile. An error reports it; otherwise
     // rows would silently be missing.
@@ -348,7 +437,18 @@ mod tests {
     use crate::wpa::catalog::by_name;
 
     fn of(graph: &str, text: &str) -> Result<String, String> {
-        sql(text, by_name(graph).unwrap(), &|sql| {
+        of_preset(graph, &[], text)
+    }
+
+    /// The SQL for a condition of a preset whose columns have these titles and GUIDs.
+    fn of_preset(graph: &str, columns: &[(&str, &str)], text: &str) -> Result<String, String> {
+        let shown = columns.iter().map(|(name, guid)| Shown {
+            name: (*name).to_owned(),
+            guid: (*guid).to_owned(),
+            ..Shown::default()
+        });
+        let shown: Vec<Shown> = shown.collect();
+        sql(text, by_name(graph).unwrap(), &shown, &|sql| {
             sql.replace("$to", "9").replace("$from", "1")
         })
     }
@@ -454,6 +554,38 @@ mod tests {
         assert_eq!(
             sql,
             "coalesce(contains(lower(coalesce(p.name, 'Unknown')), 'diskspd.exe'), false)"
+        );
+    }
+
+    #[test]
+    fn titles_of_version_1_are_those_of_the_preset() {
+        let old = |text: &str| {
+            let columns = [
+                ("NewProcess Name", "F64ABE19-837A-4E53-8087-4547026B82B2"),
+                ("Wait (ms)", "6d598aa8-2ec4-46cd-b71a-88a239dfacf7"),
+                ("Notes", "2818954f-2d30-5569-4510-dade0a5a605c"),
+                ("Mine", "11111111-2222-3333-4444-555555555555"),
+            ];
+            of_preset("CPU Usage (Precise)", &columns, text)
+        };
+        assert_eq!(
+            old(r#"[NewProcess Name]:="a.exe""#),
+            old(r#"[New Process Name]:="A.exe""#)
+        );
+        // A number without a unit is in that of the title, here not the one of the column.
+        let wait = old("[Wait (ms)]:>2").unwrap();
+        assert_eq!(wait, "coalesce(r.wait_ns > 2000000, false)");
+        assert_eq!(old("[Waits (us)]:>2000"), Ok(wait.clone()));
+        assert_eq!(old("[Wait(ms)]:>2000us"), Ok(wait));
+        let why = old(r#"[Notes]:="x""#).unwrap_err();
+        assert!(
+            why.starts_with("column \"Annotation\": not in extracts"),
+            "{why}"
+        );
+        let why = old("[Mine (s)]:=1").unwrap_err();
+        assert_eq!(
+            why,
+            "there is no column \"Mine (s)\" in CPU Usage (Precise)"
         );
     }
 

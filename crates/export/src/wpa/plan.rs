@@ -227,8 +227,10 @@ fn condition(preset: &Preset, graph: &'static Graph, view: &View) -> Result<Stri
         }));
     }
     if !preset.filter.is_empty() {
-        let sql = filter::sql(&preset.filter, graph, &|sql| view.fill(sql))
-            .map_err(|why| format!("its filter cannot be followed: {why}"))?;
+        let sql = filter::sql(&preset.filter, graph, &preset.columns, &|sql| {
+            view.fill(sql)
+        })
+        .map_err(|why| format!("its filter cannot be followed: {why}"))?;
         // A filter is never null, so that `NOT` of it keeps exactly the other rows.
         all.push(if preset.filter_keeps {
             sql

@@ -1,6 +1,6 @@
 //! The questions that a recording answers.
 
-use super::Recorded;
+use super::{Provider, Recorded};
 
 /// Questions of `etwkit dump`, and what each needs: keywords of the kernel, providers with keywords
 /// that they need one of, or parts of the processor. `|` separates alternatives.
@@ -24,6 +24,7 @@ const NEEDS: &[(&str, &str)] = &[
     ("objectref", "Handle | Object"),
     ("registry", "Registry"),
     ("pool", "Pool"),
+    ("heap", "(heaps)"),
     ("alpc", "Alpc"),
     ("syscall", "SystemCall"),
     ("exception", "Microsoft-Windows-DotNETRuntime:8000"),
@@ -46,12 +47,14 @@ const NEEDS: &[(&str, &str)] = &[
     ("events", "(providers)"),
 ];
 
-/// Providers by GUID: profiles have either.
-const GUIDS: &[(&str, &str)] = &[
+/// Providers by GUID or another name: profiles have either.
+const ALIASES: &[(&str, &str)] = &[
     (
         "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4",
         "Microsoft-Windows-DotNETRuntime",
     ),
+    // The name that wpr has for it.
+    ("DotNetProvider", "Microsoft-Windows-DotNETRuntime"),
     (
         "1c95126e-7eea-49a9-a3fe-a378b03ddb4d",
         "Microsoft-Windows-DNS-Client",
@@ -92,18 +95,25 @@ fn has(of: &Recorded, need: &str) -> bool {
     match need {
         "(counters)" => !of.counters.is_empty(),
         "(branches)" => of.branches,
+        "(heaps)" => of.heaps,
         "(providers)" => !of.providers.is_empty(),
         need => {
             let (name, mask) = need.split_once(':').unwrap_or((need, ""));
             let mask = u64::from_str_radix(mask, 16).unwrap_or(u64::MAX);
             let is_it = |known: &str| {
-                let of_guid = GUIDS.iter().find(|(guid, _)| *guid == known);
-                let known = of_guid.map_or(known, |(_, name)| *name);
+                let alias = ALIASES
+                    .iter()
+                    .find(|(alias, _)| alias.eq_ignore_ascii_case(known));
+                let known = alias.map_or(known, |(_, name)| *name);
                 known.eq_ignore_ascii_case(name)
             };
             let mut providers = of.providers.iter().filter(|(known, _)| is_it(known));
-            of.kernel.contains(need)
-                || providers.any(|(_, how)| how.keywords == 0 || how.keywords & mask != 0)
+            of.kernel.contains(need) || providers.any(|(_, how)| is_enabled(*how, mask))
         }
     }
+}
+
+/// Returns `true` for a provider that is enabled with one of these keywords.
+const fn is_enabled(how: Provider, mask: u64) -> bool {
+    !how.state_only && (how.keywords == 0 || how.keywords & mask != 0)
 }

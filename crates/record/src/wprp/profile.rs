@@ -34,7 +34,7 @@ pub struct Recorded {
     pub mode: String,
     /// Its description.
     pub description: String,
-    /// Built-in profiles of wpr that it adds to: their events are not in the file.
+    /// Profiles and providers of wpr itself that it uses: their events are not in the file.
     pub built_in: BTreeSet<String>,
     /// Keywords of the kernel.
     pub kernel: BTreeSet<String>,
@@ -62,6 +62,34 @@ pub struct Provider {
     pub level: Option<u8>,
     /// True if its events have stacks.
     pub stacks: bool,
+    /// True if it is not enabled and only describes its state, when the recording starts or ends.
+    pub state_only: bool,
+}
+
+impl Provider {
+    /// Adds a second use of the provider: two collectors may have it.
+    fn add(&mut self, other: Self) {
+        if self.state_only != other.state_only {
+            // What is enabled has more events than a state.
+            if self.state_only {
+                *self = other;
+            }
+            return;
+        }
+        // No keyword is all of them.
+        let is_all = self.keywords == 0 || other.keywords == 0;
+        self.keywords = if is_all {
+            0
+        } else {
+            self.keywords | other.keywords
+        };
+        // No level is all of them, and so is 0.
+        self.level = match (self.level, other.level) {
+            (Some(one), Some(two)) if one != 0 && two != 0 => Some(one.max(two)),
+            _ => None,
+        };
+        self.stacks |= other.stacks;
+    }
 }
 
 /// Definitions by kind and id.
@@ -81,6 +109,13 @@ const KINDS: &[&str] = &[
     "HeapEventProvider",
     "HardwareCounter",
     "Profile",
+];
+
+/// Lists of the keywords with which a provider describes its state.
+const STATES: &[&str] = &[
+    "CaptureStateOnStart",
+    "CaptureStateOnSave",
+    "CaptureStateOnDemand",
 ];
 
 /// The collectors of a profile, and the elements of it and its bases that configure each.
@@ -106,6 +141,13 @@ pub(super) fn all(file: &File<'_>, document: &Element, warnings: &mut Warnings) 
             );
             continue;
         };
+        if id.contains([' ', ':']) {
+            let text = format!(
+                "the Id {:?} has a blank or a colon, which wpr does not accept",
+                clipped(id)
+            );
+            file.warn(warnings, element.at, text);
+        }
         let key = (kind.to_lowercase(), id.to_lowercase());
         if definitions.all.insert(key, element).is_some() {
             let text = format!(
@@ -271,7 +313,9 @@ impl<'e> Reader<'_, '_, 'e> {
             ..Recorded::default()
         };
         let expected = format!("{}.{}.{}", found.name, found.detail, found.mode);
-        if !found.id.eq_ignore_ascii_case(&expected) {
+        // Profiles that others are derived from, and nobody starts, have any id.
+        let is_internal = element.get("Internal").is_some_and(schema::is_yes);
+        if !is_internal && !found.id.eq_ignore_ascii_case(&expected) {
             let text = format!(
                 "the Id {:?} is not Name.DetailLevel.LoggingMode, {:?}: wpr may refuse the profile",
                 clipped(&found.id),
@@ -326,7 +370,8 @@ impl<'e> Reader<'_, '_, 'e> {
                 collectors.remove(&key);
                 continue;
             }
-            if name.ends_with("id") && self.definition(kind, id).is_none() {
+            let is_known = || self.definition(kind, id).is_some() || schema::is_own_collector(id);
+            if name.ends_with("id") && !is_known() {
                 let text = format!(
                     "there is no <{kind}> with the Id {:?} in the file: it has to be one of wpr",
                     clipped(id)
@@ -373,6 +418,10 @@ impl<'e> Reader<'_, '_, 'e> {
             let named = id.map(|id| self.definition(kind, id));
             let element = match named {
                 Some(Some(element)) => element,
+                Some(None) if id.is_some_and(schema::is_own_provider) => {
+                    found.built_in.extend(id.map(str::to_owned));
+                    continue;
+                }
                 Some(None) => {
                     let id = clipped(id.unwrap_or(""));
                     let text = format!("there is no <{kind}> with the Id {id:?} in the file");
@@ -385,16 +434,23 @@ impl<'e> Reader<'_, '_, 'e> {
             self.outside(kind, element, outside);
             // A reference can add keywords to what it names.
             let more = Some(child).filter(|child| !std::ptr::eq(*child, element));
-            for part in chain.into_iter().chain(more) {
-                if kind == "SystemProvider" {
-                    self.kernel(part, found);
-                } else {
-                    let counters = part.values("Counters", "Counter");
-                    let sampled = part.values("SampledCounters", "SampledCounter");
-                    let names = counters.chain(sampled).map(|(name, _)| name.to_owned());
-                    found.counters.extend(names);
-                    found.branches |= part.all("LastBranch").next().is_some();
+            let parts = chain.into_iter().chain(more);
+            if kind == "SystemProvider" {
+                // A list replaces that of a base of its provider. Providers of one collector add up.
+                let mut own = Recorded::default();
+                for part in parts {
+                    self.kernel(part, &mut own);
                 }
+                found.kernel.append(&mut own.kernel);
+                found.stacks.append(&mut own.stacks);
+                continue;
+            }
+            for part in parts {
+                let counters = part.values("Counters", "Counter");
+                let sampled = part.values("SampledCounters", "SampledCounter");
+                let names = counters.chain(sampled).map(|(name, _)| name.to_owned());
+                found.counters.extend(names);
+                found.branches |= part.all("LastBranch").next().is_some();
             }
         }
     }
@@ -463,6 +519,9 @@ impl<'e> Reader<'_, '_, 'e> {
             } else if child.is("EventProviderId") {
                 match self.definition("EventProvider", id) {
                     Some(element) => providers.push((element, key)),
+                    None if schema::is_own_provider(id) => {
+                        found.built_in.insert(id.to_owned());
+                    }
                     None => {
                         let id = clipped(id);
                         let text = format!("there is no <EventProvider> with the Id {id:?}");
@@ -499,39 +558,46 @@ impl<'e> Reader<'_, '_, 'e> {
             .and_then(schema::number)
             .and_then(|level| u8::try_from(level).ok());
         let stacks = get("Stack").is_some_and(schema::is_yes);
+        let state_only = get("CaptureStateOnly").is_some_and(schema::is_yes);
+        let lists: &[&str] = if state_only { STATES } else { &["Keywords"] };
         let mut keywords = 0;
-        for part in &chain {
-            for list in part.all("Keywords") {
-                let operation = self.operation(list);
-                if operation == Operation::Set {
-                    keywords = 0;
-                }
-                for keyword in list.all("Keyword") {
-                    let text = keyword.get("Value").unwrap_or("");
-                    match schema::number(text) {
-                        Some(mask) if operation == Operation::Remove => keywords &= !mask,
-                        Some(mask) => keywords |= mask,
-                        None => {
-                            let text = format!("{:?} is not a mask like 0x10", clipped(text));
-                            self.warn(keyword.at, text);
-                        }
+        for list in lists {
+            keywords |= self.mask(&chain, list);
+        }
+        let provider = Provider {
+            keywords,
+            level,
+            stacks,
+            state_only,
+        };
+        found
+            .providers
+            .entry(plain(name))
+            .and_modify(|known| known.add(provider))
+            .or_insert(provider);
+    }
+
+    /// Reads the keywords of the lists with this name in a provider and its bases.
+    fn mask(&mut self, chain: &[&'e Element], name: &str) -> u64 {
+        let mut mask = 0;
+        for list in chain.iter().flat_map(|part| part.all(name)) {
+            let operation = self.operation(list);
+            if operation == Operation::Set {
+                mask = 0;
+            }
+            for keyword in list.all("Keyword") {
+                let text = keyword.get("Value").unwrap_or("");
+                match schema::number(text) {
+                    Some(bits) if operation == Operation::Remove => mask &= !bits,
+                    Some(bits) => mask |= bits,
+                    None => {
+                        let text = format!("{:?} is not a mask like 0x10", clipped(text));
+                        self.warn(keyword.at, text);
                     }
                 }
             }
         }
-        let provider = found.providers.entry(plain(name)).or_insert(Provider {
-            keywords,
-            level,
-            stacks,
-        });
-        // Two collectors may have the same provider; no keyword is all of them.
-        let is_all = keywords == 0 || provider.keywords == 0;
-        provider.keywords = if is_all {
-            0
-        } else {
-            provider.keywords | keywords
-        };
-        provider.stacks |= stacks;
+        mask
     }
 
     fn outside(&mut self, kind: &str, element: &Element, outside: Option<String>) {

@@ -20,15 +20,19 @@ const ELEMENTS: &[(&str, &str, &str)] = &[
     ),
     (
         "SystemCollector",
-        "Id Base Name Realtime HostGuestCorrelation",
+        "Id Base Name FileName Realtime HostGuestCorrelation",
         COLLECTOR,
     ),
     (
         "EventCollector",
-        "Id Base Name Realtime HostGuestCorrelation Private ProcessPrivate Secure",
+        "Id Base Name FileName Realtime HostGuestCorrelation Private ProcessPrivate Secure",
         COLLECTOR,
     ),
-    ("HeapEventCollector", "Id Base Name", COLLECTOR),
+    (
+        "HeapEventCollector",
+        "Id Base Name FileName Realtime Secure",
+        COLLECTOR,
+    ),
     ("BufferSize", "Value Operation", ""),
     (
         "Buffers",
@@ -109,18 +113,18 @@ const ELEMENTS: &[(&str, &str, &str)] = &[
     (
         "SystemCollectorId",
         "Value",
-        "BufferSize Buffers StackCaching SystemProviderId SystemProvider HardwareCounterId \
-         HardwareCounter",
+        "BufferSize Buffers StackCaching MaximumFileSize SystemProviderId SystemProvider \
+         HardwareCounterId HardwareCounter",
     ),
     (
         "EventCollectorId",
         "Value",
-        "BufferSize Buffers EventProviders",
+        "BufferSize Buffers StackCaching MaximumFileSize EventProviders",
     ),
     (
         "HeapEventCollectorId",
         "Value",
-        "BufferSize Buffers HeapEventProviders",
+        "BufferSize Buffers StackCaching MaximumFileSize HeapEventProviders",
     ),
     (
         "EventProviders",
@@ -140,9 +144,10 @@ const ELEMENTS: &[(&str, &str, &str)] = &[
 
 const COLLECTOR: &str = "BufferSize Buffers StackCaching MaximumFileSize FileName";
 
-/// Elements whose content is not looked at: it changes nothing that is recorded.
+/// Elements whose content is not looked at: it does not say which events are recorded.
 const OTHERS: &str = "TraceMergeProperties OnOffTransitionConfigurations LastBranchFilters \
-    ProcessorTrace HeapProcessIds HeapProcessNames";
+    ProcessorTrace HeapProcessIds HeapProcessNames MicroArchitecturalConfig \
+    MicroArchitecturalConfigId";
 
 /// Elements whose children have one order. Others are lists.
 const ORDERED: &str = "WindowsPerformanceRecorder Profiles SystemCollector EventCollector \
@@ -176,6 +181,16 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("Profile", "LoggingMode", "File Memory"),
     ("MaximumFileSize", "FileMode", "Circular Sequential"),
 ];
+
+/// Collectors of wpr itself: files use them without a definition.
+const OWN_COLLECTORS: &str = "SystemCollector_WPRSystemCollectorInFile \
+    SystemCollector_WPRSystemCollectorInFileLarge SystemCollector_WPRSystemCollectorInMemory \
+    EventCollector_WPREventCollectorInFile EventCollector_WPREventCollectorInFileLarge \
+    EventCollector_WPREventCollectorInMemoryMedium EventCollector_WPREventCollectorInMemoryLarge \
+    HeapCollector_WPRHeapCollector";
+
+/// Providers of wpr itself: files use them without a definition.
+const OWN_PROVIDERS: &str = "EventProvider_DotNetProvider SystemProvider_Base";
 
 /// Keywords of the kernel.
 const KEYWORDS: &str = "ProcessThread Loader ProcessCounter CSwitch CompactCSwitch DPC Interrupt \
@@ -214,31 +229,45 @@ const STACKS: &[(&str, &str)] = &[
     ("ThreadSetPriority ThreadSetBasePriority", "ThreadPriority"),
 ];
 
-/// Other stacks that Microsoft documents for wpr or xperf, and those of our own profiles.
+/// Other stacks that Microsoft documents for wpr or xperf, those that wpr is known to accept, and
+/// those of our own profiles.
 const OTHER_STACKS: &str = "AlpcClosePort AlpcConnectFail AlpcConnectRequest AlpcConnectSuccess \
     AlpcReceiveMessage AlpcSendMessage AlpcUnwait AlpcWaitForNewMessage AlpcWaitForReply \
-    CcCanIWriteFail CcFlushCache CcFlushSection CcLazyWriteScan CcReadAhead CcWorkitemComplete \
-    CcWorkitemDequeue CcWorkitemEnqueue CcWriteBehind ContiguousMemoryGeneration \
-    CritSecCollision ExecutiveResource FileOpEnd HeapAlloc HeapAllocation HeapCreate HeapDestroy \
-    HeapFree HeapRangeCreate HeapRangeDestroy HeapRangeRelease HeapRangeReserve HeapRealloc \
-    HeapReallocation KernelQueueDequeue KernelQueueEnqueue KernelSignal KernelSignalInit \
-    KernelSync KernelSyncAll KernelWaitSync KernelWaitSyncAll MapFile Mark MiniFilterPostOpInit \
-    MiniFilterPreOpInit PageAccess PageAccessEx PageRangeAccess PageRangeRelease PageRelease \
+    CacheFlush CcCanIWriteFail CcFlushCache CcFlushSection CcLazyWriteScan CcReadAhead \
+    CcWorkitemComplete CcWorkitemDequeue CcWorkitemEnqueue CcWriteBehind \
+    ContiguousMemoryGeneration CritSecCollision DpcEnqueue DpcExecute ExecutiveResource FileOpEnd \
+    HeapAlloc HeapAllocation HeapCreate HeapDestroy HeapFree HeapRangeCreate HeapRangeDestroy \
+    HeapRangeRelease HeapRangeReserve HeapRealloc HeapReallocation KernelQueueDequeue \
+    KernelQueueEnqueue KernelSignal KernelSignalInit KernelSync KernelSyncAll KernelWaitSync \
+    KernelWaitSyncAll MapFile Mark MiniFilterPostOpInit MiniFilterPreOpInit ObjectDeReference \
+    ObjectReference PageAccess PageAccessEx PageRangeAccess PageRangeRelease PageRelease \
     PageRemovedFromWorkingSet PagefaultAV PagefaultCopyOnWrite PagefaultDemandZero PagefaultGuard \
     PagefaultHard PagefaultTransition PagefileBackedImageMapping PagefileMappedSectionCreate \
-    PagefileMappedSectionDelete PmcInterrupt PoolAlloc PoolAllocSession PoolAllocationSession \
-    PoolFreeSession PowerDeviceNotify PowerDeviceNotifyComplete PowerIdleStateChange \
-    PowerPerfStateChange PowerPostSleep PowerPreSleep PowerSessionCallout \
-    PowerSessionCalloutReturn PowerSetDevicesState PowerSetDevicesStateReturn \
-    PowerSetPowerAction PowerSetPowerActionReturn PowerThermalConstraint Profile \
+    PagefileMappedSectionDelete PagefileMappedSectionObjectCreate \
+    PagefileMappedSectionObjectDelete PmcInterrupt PoolAlloc PoolAllocSession \
+    PoolAllocationSession PoolFreeSession PowerDeviceNotify PowerDeviceNotifyComplete \
+    PowerIdleStateChange PowerPerfStateChange PowerPostSleep PowerPreSleep PowerSessionCallout \
+    PowerSessionCalloutReturn PowerSetDevicesState PowerSetDevicesStateReturn PowerSetPowerAction \
+    PowerSetPowerActionReturn PowerThermalConstraint ProcessFreeze ProcessResume Profile \
     ProfileSetInterval RegCloseKey RegCreateKey RegDeleteKey RegDeleteValue RegEnumerateKey \
     RegEnumerateValueKey RegFlush RegHiveDestroy RegHiveDirty RegHiveInit RegHiveLink RegKcbCreate \
     RegKcbDelete RegOpenKey RegQueryKey RegQueryMultipleValue RegQueryValue RegSetInformation \
-    RegSetValue RegVirtualize SampledProfileSetInterval SplitIO SyscallEnter SyscallExit \
-    ThreadDCEnd ThreadDCStart ThreadPoolCallbackCancel ThreadPoolCallbackDequeue \
-    ThreadPoolCallbackEnqueue ThreadPoolCallbackStart ThreadPoolCallbackStop ThreadPoolClose \
-    ThreadPoolCreate ThreadPoolSetMaxThreads ThreadPoolSetMinThreads TimerSetOneShot \
-    TimerSetPeriodic UnMapFile VirtualAlloc";
+    RegSetValue RegVirtualize RegistryCloseKey RegistryCreateKey RegistryDeleteKey \
+    RegistryDeleteValue RegistryEnumerateKey RegistryEnumerateValueKey RegistryFlush \
+    RegistryKcbCreate RegistryKcbDelete RegistryOpenKey RegistryQueryKey \
+    RegistryQueryMultipleValue RegistryQuerySecurity RegistryQueryValue RegistrySetInformation \
+    RegistrySetSecurity RegistrySetValue RegistryVirtualize SampledProfileSetInterval SplitIO \
+    SyscallEnter SyscallExit ThreadDCEnd ThreadDCStart ThreadPoolCallbackCancel \
+    ThreadPoolCallbackDequeue ThreadPoolCallbackEnqueue ThreadPoolCallbackStart \
+    ThreadPoolCallbackStop ThreadPoolCancelNtTimer ThreadPoolClose ThreadPoolCreate \
+    ThreadPoolSetMaxThreads ThreadPoolSetMinThreads ThreadPoolSetNtTimer ThreadPoolTimerCancelled \
+    ThreadPoolTimerExpiration ThreadPoolTimerExpirationBegin ThreadPoolTimerExpirationEnd \
+    ThreadPoolTimerSet ThreadSetIdealProcessor ThreadSetUserIdealProcessor TimerOneShot \
+    TimerPeriodic TimerSetOneShot TimerSetPeriodic UnMapFile VirtualAlloc WakeChargeExecution \
+    WakeChargeInstrumentation WakeChargeKernel WakeChargeUser WakeDropExecution \
+    WakeDropInstrumentation WakeDropKernel WakeDropUser WakeEventExecution \
+    WakeEventInstrumentation WakeEventKernel WakeEventUser WakeReleaseExecution \
+    WakeReleaseInstrumentation WakeReleaseKernel WakeReleaseUser";
 
 /// Returns the names of stacks that are known.
 fn stacks() -> impl Iterator<Item = &'static str> {
@@ -251,6 +280,16 @@ fn stacks() -> impl Iterator<Item = &'static str> {
 fn has_word(list: &str, word: &str) -> bool {
     list.split_whitespace()
         .any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// Returns `true` for the id of a collector that wpr has itself.
+pub(super) fn is_own_collector(id: &str) -> bool {
+    has_word(OWN_COLLECTORS, id)
+}
+
+/// Returns `true` for the id of a provider that wpr has itself.
+pub(super) fn is_own_provider(id: &str) -> bool {
+    has_word(OWN_PROVIDERS, id)
 }
 
 /// The keyword of the kernel as wpr spells it.
@@ -382,14 +421,16 @@ fn element(file: &File<'_>, found: &Element, warnings: &mut Warnings) {
             .split_whitespace()
             .position(|known| child.is(known))
     };
+    // wpr accepts counters of the processor in front of other providers and behind them.
+    let in_order = |child: &Element| place(child).filter(|_| !child.is("HardwareCounter"));
     let mut last = None;
     let mut is_told = !has_word(ORDERED, name);
     for child in &found.children {
-        let here = place(child);
-        if here.is_none() && ELEMENTS.iter().any(|(known, ..)| child.is(known)) {
+        if place(child).is_none() && ELEMENTS.iter().any(|(known, ..)| child.is(known)) {
             let text = format!("<{}> does not belong into <{name}>", clipped(&child.name));
             file.warn(warnings, child.at, text);
         }
+        let here = in_order(child);
         if here.is_some() && here < last && !is_told {
             is_told = true;
             let text = format!(

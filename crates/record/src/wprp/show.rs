@@ -86,6 +86,15 @@ fn is_of_profiles(file: &Path) -> bool {
     ending.is_some_and(|ending| ending.eq_ignore_ascii_case("wprp"))
 }
 
+/// Returns the name of the profile of a file that has no other one. The profile may have variants.
+pub(crate) fn only_profile(path: &Path) -> Option<String> {
+    let file = read(path).ok()?;
+    let only = file.profiles.first()?.name.as_str();
+    let is_only = |profile: &Recorded| profile.name.eq_ignore_ascii_case(only);
+    let has_one = !only.is_empty() && file.profiles.iter().all(is_only);
+    has_one.then(|| only.to_owned())
+}
+
 /// Checks that a recording of a profile of a file can start.
 ///
 /// # Errors
@@ -198,7 +207,7 @@ fn of_profile(profile: &Recorded) -> Vec<String> {
     let none = || "no question of `etwkit dump` but processes and modules".to_owned();
     part("answers", if found.is_empty() { none() } else { found });
     if !profile.built_in.is_empty() {
-        let text = "more: the events of the built-in profile, which are not in the file";
+        let text = "more: the events of wpr itself, which are not in the file";
         part("", text.to_owned());
     }
     lines
@@ -214,7 +223,8 @@ fn of_provider(how: Provider) -> String {
         Some(level) => format!("level {level}"),
     };
     let stacks = if how.stacks { ", stacks" } else { "" };
-    format!("{keywords}, {level}{stacks}")
+    let state = if how.state_only { ", state only" } else { "" };
+    format!("{keywords}, {level}{stacks}{state}")
 }
 
 fn list(all: &BTreeSet<String>) -> String {

@@ -323,6 +323,17 @@ fn a_profile_of_a_file_is_read_before_the_start() {
             "{error}"
         );
     }
+    let several = printed(&["start", path.to_str().unwrap()]).unwrap_err();
+    assert!(several.contains("is a file of them"), "{several}");
+    // As wpr does, a file with one profile is taken for it, whatever variants that has.
+    let one = path.with_file_name("one.wprp");
+    let variant = good.replace("Memory", "File");
+    let text = format!(
+        "<WindowsPerformanceRecorder Version=\"1.0\"><Profiles>{definitions}{good}{variant}</Profiles></WindowsPerformanceRecorder>"
+    );
+    fs::write(&one, text).unwrap();
+    let script = printed(&["start", "--file", one.to_str().unwrap()]).unwrap();
+    assert!(script.contains("one.wprp!Good"), "{script}");
     let nowhere = printed(&["start", "nothere.wprp!P"]).unwrap_err();
     assert!(nowhere.contains("cannot read nothere.wprp"), "{nowhere}");
     let unnamed = printed(&["start", "my.wprp"]).unwrap_err();

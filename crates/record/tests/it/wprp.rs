@@ -149,6 +149,145 @@ fn providers_that_no_profile_uses_are_checked() {
     assert_eq!(kernel(&file.profiles[0]), "CSwitch Loader");
 }
 
+/// A derived profile adds a provider to that of its base, as the documentation of wpr shows it.
+#[test]
+fn providers_of_the_kernel_add_up() {
+    let definitions = DEFINITIONS.replacen(
+        "<EventProvider ",
+        "<SystemProvider Id=\"Other\"><Keywords><Keyword Value=\"DiskIO\"/></Keywords><Stacks><Stack Value=\"ImageLoad\"/></Stacks></SystemProvider>\
+         <SystemProvider Id=\"Less\" Base=\"SP\"><Keywords Operation=\"Remove\"><Keyword Value=\"CSwitch\"/></Keywords></SystemProvider>\
+         <EventProvider ",
+        1,
+    );
+    let base = profile("Base", "", &collectors("", "SP", "EP"));
+    let added = |name: &str, provider: &str| {
+        let content = collectors(" Operation=\"Add\"", provider, "EP");
+        profile(name, "Base=\"Base.Verbose.File\"", &content)
+    };
+    let (more, less) = (added("More", "Other"), added("Less", "Less"));
+    let file = read(&file(&definitions, &format!("{base}{more}{less}")));
+    assert_eq!(warnings(&file), [""; 0]);
+    let stacks: Vec<&String> = file.profiles[1].stacks.iter().collect();
+    assert_eq!(kernel(&file.profiles[1]), "CSwitch DiskIO Loader");
+    assert_eq!(stacks, ["CSwitch", "ImageLoad"]);
+    assert_eq!(kernel(&file.profiles[2]), "CSwitch Loader");
+}
+
+/// Providers that wpr has itself are no references to nothing.
+#[test]
+fn providers_of_wpr_need_no_definition() {
+    let own = profile(
+        "Own",
+        "",
+        &collectors("", "SystemProvider_Base", "EventProvider_DotNetProvider"),
+    );
+    let named = profile("Named", "", &collectors("", "SP", "Named"));
+    let counter =
+        "<HardwareCounter Id=\"HW\"><Counters><Counter Value=\"X\"/></Counters></HardwareCounter>";
+    let provider = "<EventProvider Id=\"Named\" Name=\"DotNetProvider\"/>";
+    // Files that people share have counters in front of providers.
+    let definitions = format!("{DEFINITIONS}{counter}{provider}");
+    let file = read(&file(&definitions, &format!("{own}{named}")));
+    assert_eq!(warnings(&file), [""; 0]);
+    assert!(file.profiles[0].broken.is_empty());
+    let own: Vec<&String> = file.profiles[0].built_in.iter().collect();
+    assert_eq!(own, ["EventProvider_DotNetProvider", "SystemProvider_Base"]);
+    assert!(answers(&file.profiles[1]).contains(&"gc"));
+}
+
+/// A provider that only describes its state has no events of what happens while it is recorded.
+#[test]
+fn a_provider_that_only_captures_its_state_is_not_enabled() {
+    const WIN32K: &str = "Microsoft-Windows-Win32k";
+    let definitions = format!(
+        "{DEFINITIONS}\
+         <EventProvider Id=\"State\" Name=\"{WIN32K}\" CaptureStateOnly=\"true\"><CaptureStateOnSave><Keyword Value=\"0x80000\"/></CaptureStateOnSave></EventProvider>\
+         <EventProvider Id=\"Focus\" Name=\"{WIN32K}\" Level=\"4\"><Keywords><Keyword Value=\"0x2000\"/></Keywords></EventProvider>"
+    );
+    let state = "<EventProviderId Value=\"State\"/>";
+    let focus = "<EventProviderId Value=\"Focus\"/>";
+    let alone = collectors("", "SP", "State");
+    let first = alone.replace(state, &format!("{state}{focus}"));
+    let last = alone.replace(state, &format!("{focus}{state}"));
+    let profiles = [("Alone", &alone), ("First", &first), ("Last", &last)]
+        .map(|(name, content)| profile(name, "", content))
+        .concat();
+    let file = read(&file(&definitions, &profiles));
+    assert_eq!(warnings(&file), [""; 0]);
+    let [alone, with_focus @ ..] = file.profiles.as_slice() else {
+        panic!("no profiles");
+    };
+    let how = alone.providers[WIN32K];
+    assert!(how.state_only);
+    assert_eq!((how.keywords, how.level), (0x80000, None));
+    assert_eq!(answers(alone), ["wait", "start", "cores", "events"]);
+    for both in with_focus {
+        let how = both.providers[WIN32K];
+        assert!(!how.state_only, "{}", both.name);
+        assert_eq!((how.keywords, how.level), (0x2000, Some(4)));
+        let answers = answers(both);
+        assert!(answers.contains(&"focus") && !answers.contains(&"user-lock"));
+    }
+}
+
+/// Two uses of a provider record what each of them asks for.
+#[test]
+fn a_provider_that_is_used_twice_has_the_higher_level() {
+    let twice = |one: &str, two: &str| {
+        let more = format!(
+            "{DEFINITIONS}<EventProvider Id=\"One\" Name=\"P\" {one}/><EventProvider Id=\"Two\" Name=\"P\" {two}/>"
+        );
+        let content = collectors("", "SP", "One").replace(
+            "<EventProviderId Value=\"One\"/>",
+            "<EventProviderId Value=\"One\"/><EventProviderId Value=\"Two\"/>",
+        );
+        read(&file(&more, &profile("P", "", &content))).profiles[0].providers["P"].level
+    };
+    assert_eq!(twice("Level=\"4\"", "Level=\"5\""), Some(5));
+    assert_eq!(twice("Level=\"5\"", "Level=\"4\""), Some(5));
+    assert_eq!(twice("Level=\"4\"", ""), None);
+    assert_eq!(twice("Level=\"0\"", "Level=\"4\""), None);
+}
+
+/// Elements and attributes of the files that come with products of Microsoft.
+#[test]
+fn heaps_and_counters_of_a_processor_are_read() {
+    let heap = "<HeapEventCollector Id=\"HC\" Name=\"WPR Heap Collector\" FileName=\"h.etl\" Secure=\"true\" Realtime=\"false\"/>";
+    let definitions =
+        DEFINITIONS.replacen("<SystemProvider ", &format!("{heap}<SystemProvider "), 1);
+    let definitions = format!(
+        "{definitions}<HeapEventProvider Id=\"HP\"><HeapProcessIds><HeapProcessId Value=\"12\"/></HeapProcessIds></HeapEventProvider>\
+         <MicroArchitecturalConfig Id=\"MA\"><ProfileSources Architecture=\"INTEL\" Family=\"6\" Model=\"78\"><ProfileSource Name=\"X\" Event=\"19\"/></ProfileSources></MicroArchitecturalConfig>\
+         <HardwareCounter Id=\"HW\"><MicroArchitecturalConfigId Value=\"MA\"/><Counters><Counter Value=\"X\"/></Counters></HardwareCounter>"
+    );
+    let content = "<Collectors>\
+        <SystemCollectorId Value=\"SC\"><SystemProviderId Value=\"SP\"/><HardwareCounterId Value=\"HW\"/></SystemCollectorId>\
+        <HeapEventCollectorId Value=\"HC\"><HeapEventProviders><HeapEventProviderId Value=\"HP\"/></HeapEventProviders></HeapEventCollectorId>\
+        </Collectors>";
+    // A profile that others are derived from needs no mode in its id.
+    let base = profile("Base", "Internal=\"true\"", content);
+    let base = base.replace("Base.Verbose.File", "Base.Verbose");
+    let derived = profile("P", "Base=\"Base.Verbose\"", "");
+    let file = read(&file(&definitions, &format!("{base}{derived}")));
+    assert_eq!(warnings(&file), [""; 0]);
+    assert_eq!(
+        answers(&file.profiles[1]),
+        ["wait", "start", "cores", "heap", "pmc"]
+    );
+}
+
+#[test]
+fn collectors_of_wpr_need_no_definition() {
+    let told = |system: &str| {
+        let content = collectors("", "SP", "EP")
+            .replace("\"SC\"", &format!("\"{system}\""))
+            .replace("\"EC\"", "\"EventCollector_WPREventCollectorInFile\"");
+        warnings(&read(&file(DEFINITIONS, &profile("P", "", &content))))
+    };
+    assert_eq!(told("SystemCollector_WPRSystemCollectorInFile"), [""; 0]);
+    assert!(told("Other")[0].contains("it has to be one of wpr"));
+}
+
 #[test]
 fn what_is_wrong_is_told_with_its_place() {
     let good = collectors("", "SP", "EP");
@@ -213,6 +352,12 @@ fn what_is_wrong_is_told_with_its_place() {
             "",
             collectors("", "SP", "EP"),
             "a second <SystemProvider> with the Id",
+        ),
+        (
+            "<EventProvider Id=\"My X\" Name=\"X\"/>",
+            "",
+            good.clone(),
+            "the Id \"My X\" has a blank or a colon, which wpr does not accept",
         ),
         (
             "",
@@ -339,6 +484,14 @@ fn values_that_wpr_does_not_know_are_told() {
         (
             "<Stack Value=\"CSwitch\"/>",
             "<CustomStack Value=\"0x0524\"/>",
+        ),
+        (
+            "<Stack Value=\"CSwitch\"/>",
+            "<Stack Value=\"RegistryQueryValue\"/>",
+        ),
+        (
+            "<SystemProviderId Value",
+            "<MaximumFileSize Value=\"4000\" FileMode=\"Circular\"/><SystemProviderId Value",
         ),
     ];
     for (from, to) in known {

@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 
+/// The byte order mark, which may stand in front of a text.
+const MARK: char = '\u{FEFF}';
+
 /// The characters of a file of rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text<'b> {
@@ -17,7 +20,7 @@ impl<'b> Text<'b> {
     /// leave as it was. `None` if the bytes are no text.
     #[must_use]
     pub fn decode(bytes: &'b [u8]) -> Option<Self> {
-        match bytes {
+        let text = match bytes {
             [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => None,
             [0xFF, 0xFE, rest @ ..] => Some(wide(rest, u16::from_le_bytes)),
             [0xFE, 0xFF, rest @ ..] => Some(wide(rest, u16::from_be_bytes)),
@@ -26,7 +29,21 @@ impl<'b> Text<'b> {
             [1..=0xFF, 0, 1..=0xFF, 0, ..] => Some(wide(bytes, u16::from_le_bytes)),
             [0, 1..=0xFF, 0, 1..=0xFF, ..] => Some(wide(bytes, u16::from_be_bytes)),
             _ => narrow(bytes),
-        }
+        };
+        text.map(Self::without_marks)
+    }
+
+    /// Leaves out further byte order marks, which editors add to a text that has one. The reader of
+    /// XML would leave them out without counting them, so that all places were wrong.
+    fn without_marks(self) -> Self {
+        let text = match self.text {
+            Cow::Borrowed(text) => Cow::Borrowed(text.trim_start_matches(MARK)),
+            Cow::Owned(text) if text.starts_with(MARK) => {
+                Cow::Owned(text.trim_start_matches(MARK).to_owned())
+            }
+            text => text,
+        };
+        Self { text, ..self }
     }
 
     const fn certain(text: Cow<'b, str>) -> Self {

@@ -250,7 +250,9 @@ fn files_are_read_in_the_encodings_of_windows() {
         };
         let text = text(&declaration);
         for ((name, encoded), order) in encodings.iter().zip(marks) {
-            for bytes in [encoded(&text), mark(order, &encoded(&text))] {
+            let once = mark(order, &encoded(&text));
+            let twice = mark(order, &once);
+            for bytes in [encoded(&text), once, twice] {
                 let set = whole(&bytes);
                 assert!(set.warnings().is_empty(), "{name} {declared}");
                 check(&set, &[("m!x", "Größe & <")]);
