@@ -95,10 +95,11 @@ impl Cli {
 /// Returns the command line as the parser of arguments knows it.
 pub(crate) fn command() -> clap::Command {
     let root = help::in_groups(Cli::command(), help::COMMANDS, "");
-    let mut options = root.get_arguments();
-    let map = options.find(|option| option.get_id().as_str() == "map");
     // The same option, which the parser also takes before the name of the command.
-    let map_of_cut = map.cloned().map(|map| map.help(MAP_OF_CUT));
+    let map_of_cut = root
+        .get_arguments()
+        .find(|option| option.get_id().as_str() == "map")
+        .map(|map| map.clone().help(MAP_OF_CUT));
     root.mut_subcommand("dump", |dump| {
         help::in_groups(dump, help::QUESTIONS, help::ELSEWHERE)
     })
