@@ -1705,7 +1705,11 @@ rows: Array<Array<Cell>>,
 /**
  * There were more rows than the limit.
  */
-is_cut: boolean, };
+is_cut: boolean, 
+/**
+ * Lines below each row, such as the frames of its stack; empty if no row has any.
+ */
+below: Array<Array<string>>, };
 
 export type AnswerColumn = { 
 /**
