@@ -2000,6 +2000,10 @@ confidence: string,
  */
 evidence: Array<Evidence>, 
 /**
+ * What these lines show if it is not just the cost of the finding; empty otherwise.
+ */
+shows: string, 
+/**
  * The view that shows these rows; null where the evidence says it.
  */
 spot: Spot | null, 
