@@ -31,7 +31,7 @@ export interface GridRow {
   /** Nothing for rows without children. */
   isOpen?: boolean;
   cells: GridCell[];
-  /** `others`, `total`, `tag`, `process`, `unnamed`: how it looks. A `line` has one cell, which runs over all columns. */
+  /** `others`, `total`, `tag`, `process`, `unnamed`: how it looks. A `line` has one cell for all columns. */
   look?: string;
 }
 
