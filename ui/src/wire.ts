@@ -1709,7 +1709,11 @@ rows: Array<Array<Cell>>,
 /**
  * There were more rows than the limit.
  */
-is_cut: boolean, };
+is_cut: boolean, 
+/**
+ * Lines below each row, such as the frames of its stack; empty if no row has any.
+ */
+below: Array<Array<string>>, };
 
 export type AnswerColumn = { 
 /**
@@ -1999,6 +2003,10 @@ confidence: string,
  * Command lines that show the rows behind it.
  */
 evidence: Array<Evidence>, 
+/**
+ * What these lines show if it is not just the cost of the finding; empty otherwise.
+ */
+shows: string, 
 /**
  * The view that shows these rows; null where the evidence says it.
  */

@@ -18,6 +18,7 @@
 -- shows: the waits, or the CPU time, that the delays consist of; a delay is a little longer, from one look for messages to
 --   the next
 -- spot: flame --weight cpu --process {busy_pid} --method {culprit}
+-- spot: flame --weight wait --process {named_pid} --method {culprit}
 -- spot: flame --weight wait --process {blocked_pid}
 -- param min_single_ms: float = 200 – a delay that people notice
 -- param min_total_ms: float = 400 – a single short one is soon forgotten
@@ -226,6 +227,7 @@ WITH RECURSIVE recording AS (
   GROUP BY thread_key, from_ns
 ), delays AS (
   SELECT h.process_key, h.thread_key, h.from_ns, h.to_ns, h.stack_id, least(h.at_ns, h.from_ns) AS at_ns, h.is_reported,
+    h.longest_ns AS wait_ns,
     CASE WHEN h.is_unknown AND NOT h.is_blocked THEN 'was busy with' WHEN NOT h.is_blocked THEN 'computed in' WHEN h.by_key IS NULL THEN 'waited in' ELSE 'waited for the process' END AS state,
     CASE WHEN h.is_blocked AND h.by_key IS NOT NULL THEN coalesce(p.name, 'process') || ' (' || p.pid || ')'
       WHEN h.is_unknown AND NOT h.is_blocked THEN 'work that was not recorded' ELSE coalesce(b.place, 'an unknown function') END AS culprit,
@@ -248,6 +250,9 @@ SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, d.state, max
   CASE WHEN d.state = 'waited for the process' AND (SELECT count(*) FROM context_switch) > 0 THEN max(v.pid) END AS asking_pid,
   CASE WHEN max(d.through) <> '' THEN max(v.pid) END AS helped_pid,
   CASE WHEN d.state = 'waited in' AND (SELECT count(*) FROM context_switch) > 0 THEN max(v.pid) END AS waiting_pid,
+  -- Of several waits in a hang, not all may be below the function that is named.
+  CASE WHEN d.state = 'waited in' AND d.culprit <> 'an unknown function' AND sum(d.wait_ns) >= 0.95 * sum(d.to_ns - d.from_ns)
+    THEN max(v.pid) END AS named_pid,
   CASE WHEN bool_or(d.is_reported) THEN max(v.pid) END AS reported_pid,
   CASE WHEN d.state = 'computed in' THEN max(v.pid) END AS computing_pid,
   CASE WHEN d.state IN ('computed in', 'was busy with') THEN max(v.pid) END AS busy_pid,

@@ -25,9 +25,9 @@ use crate::wait::{WaitBy, WaitRequest, WaitRow};
 /// by itself.
 const LEAST_SHARE: i64 = 10;
 
-/// Maximum number of links of a chain. Real chains have a handful of them, so a longer one is
-/// damage.
-const MAX_LINKS: usize = 64;
+/// Maximum number of links of a chain. Most chains have a handful of them; a long queue for a lock
+/// can have more.
+pub(crate) const MAX_LINKS: usize = 64;
 
 /// Number of waits at the start of a long chain that a text shows.
 const FIRST: usize = 3;

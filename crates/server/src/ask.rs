@@ -41,9 +41,10 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
         let field = fields.iter().find(|field| field.name == name);
         field.map_or_else(String::new, |field| field.sentence.to_owned())
     };
-    let tables = answer.parts.iter();
-    let tables = tables.map(|part| table(part, &text, &sentence)).collect();
     let path = ready.named.display().to_string();
+    let tables = answer.parts.iter();
+    let tables = tables.map(|part| table(part, &text, &path, &sentence));
+    let tables = tables.collect();
     let command = command_line(
         &known.options(),
         &request.question,
@@ -96,16 +97,14 @@ fn lines_of(answer: &declared::Answer, text: &Text) -> Vec<String> {
     all
 }
 
-fn table(part: &Part, text: &Text, sentence: &dyn Fn(&str) -> String) -> AnswerTable {
+fn table(part: &Part, text: &Text, path: &str, sentence: &dyn Fn(&str) -> String) -> AnswerTable {
     let columns = part.table.columns();
     let shown: Vec<_> = columns
         .iter()
         .enumerate()
         .filter(|(_, c)| c.is_shown && matches!(c.style, Style::Both | Style::Own))
         .collect();
-    let listed: Vec<usize> = (0..part.table.len())
-        .filter(|row| part.table.is_listed(*row))
-        .collect();
+    let listed: Vec<usize> = listed(part).collect();
     let row = |row: &usize| -> Vec<Cell> {
         let cell = |(at, column): &(usize, &declared::AnyColumn)| {
             lines::cell(text, column.format, &part.table.value(*row, *at))
@@ -125,7 +124,33 @@ fn table(part: &Part, text: &Text, sentence: &dyn Fn(&str) -> String) -> AnswerT
             .collect(),
         rows: listed.iter().take(MOST_ROWS).map(row).collect(),
         is_cut: listed.len() > MOST_ROWS,
+        below: below(part, text, path),
     }
+}
+
+/// Returns the numbers of the rows that are shown.
+fn listed(part: &Part) -> impl Iterator<Item = usize> {
+    (0..part.table.len()).filter(move |row| part.table.is_listed(*row))
+}
+
+/// Returns the lines below each row, such as the frames of its stack; nothing if no row has any.
+fn below(part: &Part, text: &Text, path: &str) -> Vec<Vec<String>> {
+    let written = |line: Line| {
+        let words = text.line(&lines::with_units_of_cells(&line));
+        if line.is_command {
+            format!("{words} {}", trace_word(path))
+        } else {
+            words
+        }
+    };
+    let rows = listed(part).take(MOST_ROWS);
+    let all: Vec<Vec<String>> = rows
+        .map(|row| part.table.below(row).into_iter().map(written).collect())
+        .collect();
+    if all.iter().all(Vec::is_empty) {
+        return Vec::new();
+    }
+    all
 }
 
 /// Returns the title of a column that does not depend on the format of times.

@@ -87,6 +87,7 @@ fn finding(row: FindingRow, session: &Session, path: &str) -> Result<Finding> {
         why: row.why,
         fix: row.fix,
         not_proved: row.not_proved,
+        shows: row.shows,
     })
 }
 

@@ -30,6 +30,7 @@ pub(crate) fn sql(call: &Call<'_>, request: &SqlRequest) -> Result<Answer> {
         columns: columns.collect(),
         rows: rows.rows,
         is_cut: rows.is_cut,
+        below: Vec::new(),
     };
     let read = table.rows.len() as u64;
     Ok(Answer {

@@ -31,8 +31,14 @@ export interface GridRow {
   /** Nothing for rows without children. */
   isOpen?: boolean;
   cells: GridCell[];
-  /** `others`, `total`, `tag`, `process`, `unnamed`: how it looks. */
+  /** `others`, `total`, `tag`, `process`, `unnamed`: how it looks. A `line` has one cell for all columns. */
   look?: string;
+}
+
+/** The cell in a column, where the cells of that column are at a place of the row. */
+export function cellOf(row: GridRow, column: number, place: number | undefined): GridCell {
+  const at = row.look === "line" ? column : (place ?? column);
+  return row.cells[at] ?? { text: "" };
 }
 
 interface Props {
@@ -232,7 +238,7 @@ function Row({ id, index, row, columns, places, isSelected, props }: RowProps) {
       onKeyDown={() => undefined}
     >
       {columns.map((column, at) => {
-        const cell = row.cells[places[at] ?? at] ?? { text: "" };
+        const cell = cellOf(row, at, places[at]);
         return (
           <div
             key={column.id}

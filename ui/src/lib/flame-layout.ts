@@ -134,9 +134,12 @@ export function heaviest(nodes: readonly FlameNode[], from: number): number[] {
   }
 }
 
-/** Counts the levels in front of the first branching: each has one frame, as wide as the one above it. */
+/**
+ * Counts the levels in front of the first branching: each has one frame, as wide as the one above it. Where all stacks
+ * are the same, none is in front of anything.
+ */
 export function aloneLevels(nodes: readonly FlameNode[], levels: readonly (readonly number[])[]): number {
   const whole = nodes[0]?.total ?? 0;
   const first = levels.findIndex((level) => level.length !== 1 || nodes[level[0] ?? 0]?.total !== whole);
-  return first < 0 ? levels.length : first;
+  return Math.max(0, first);
 }

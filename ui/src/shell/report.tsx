@@ -5,6 +5,7 @@ import { Button } from "../components/button";
 import { Check } from "../components/choice";
 import { Dialog } from "../components/dialog";
 import { type ShownGrid, shownGrids } from "../components/shown-grids";
+import { cellOf } from "../components/tree-grid";
 import { pictureOf } from "../draw/picture";
 import { saveText } from "../lib/files";
 import { counted, duration, percent, range as rangeText } from "../lib/format";
@@ -69,7 +70,7 @@ function tableOf({ label, columns, rows, places, foot }: ShownGrid): ReportTable
     columns: columns.map(({ title, isNumber }) => ({ title, isNumber: isNumber === true })),
     ...firstRows(rows, (row) => ({
       level: row.indent ?? row.level,
-      cells: columns.map((_, at) => row.cells[places[at] ?? at]?.text ?? ""),
+      cells: columns.map((_, at) => cellOf(row, at, places[at]).text),
     })),
     foot,
   };

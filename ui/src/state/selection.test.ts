@@ -40,3 +40,11 @@ test("the text of a long chip is short", () => {
   const text = selection.chipText(chip("process", ["1", "2", "3", "4", "5"]), (_, value) => `p${value}`);
   assert.equal(text, "p1, p2, p3 and 2 more");
 });
+
+test("filters that an answer does not follow are named behind its notes", () => {
+  assert.deepEqual(selection.noticesOf({ notes: ["Cut."], not_applied: [] }), ["Cut."]);
+  assert.deepEqual(selection.noticesOf({ notes: ["Cut."], not_applied: ["method", "file"] }), [
+    "Cut.",
+    "Not narrowed by method, file.",
+  ]);
+});

@@ -1,6 +1,6 @@
 // Chips and ranges: how they combine, and what is asked with them.
 
-import type { Field, LaneKind, Selection } from "../wire";
+import type { Field, LaneKind, Selection, Source } from "../wire";
 import { columnTitleOf, isServerChip, type PageChip, type PageField } from "./column-chips";
 import type { ViewState } from "./view-state";
 
@@ -79,6 +79,12 @@ export function fieldOf(name: string): Field | undefined {
 
 export function fieldTitle(field: PageField): string {
   return FIELD_TITLES[field as Field] ?? columnTitleOf(field);
+}
+
+/** What an answer does not show, and the filters that it does not follow. */
+export function noticesOf({ notes, not_applied }: Pick<Source, "notes" | "not_applied">): string[] {
+  if (not_applied.length === 0) return notes;
+  return [...notes, `Not narrowed by ${not_applied.map(fieldTitle).join(", ")}.`];
 }
 
 /** The chip in words; `name` knows what keys are called. */

@@ -73,6 +73,7 @@ function finding(line: string, change: Partial<Finding> = {}): Finding {
     why: "",
     fix: "",
     not_proved: "",
+    shows: "",
     ...change,
   };
 }

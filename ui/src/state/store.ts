@@ -329,9 +329,14 @@ export async function openAll(paths: readonly string[]): Promise<void> {
   if (others.length > 0) await refresh();
 }
 
+/** The trace that is shown at first, however far others are: the first that can be. */
+export function firstOf(traces: readonly TraceInfo[]): TraceInfo | undefined {
+  return traces.find((one) => one.state.is !== "failed") ?? traces.at(-1);
+}
+
 /** Reads the address and asks what is open. */
-export async function start(first: Defaults): Promise<void> {
-  defaults = first;
+export async function start(ofTrace: Defaults): Promise<void> {
+  defaults = ofTrace;
   journal = new Journal(history);
   window.addEventListener("popstate", arrived);
   // Another page of the same server may have loaded symbols.
@@ -342,15 +347,10 @@ export async function start(first: Defaults): Promise<void> {
   state.value = decode(location.hash) ?? emptyState();
   path.value = readTrail(moreOf(history.state));
   await refresh();
-  const traces = info.value?.traces ?? [];
-  const last = traces.at(-1);
-  // What was named on the command line is shown, unless the link names another trace that is ready.
-  if (trace.value === null && pending.value === null && last !== undefined) {
-    pending.value = (
-      traces.find((one) => one.state.is === "opening") ??
-      traces.find((one) => one.state.is === "ready") ??
-      last
-    ).id;
+  const first = firstOf(info.value?.traces ?? []);
+  // What the command line names is shown, unless the link names another trace that is ready.
+  if (trace.value === null && pending.value === null && first !== undefined) {
+    pending.value = first.id;
     if (info.value !== null) tookInfo(info.value);
   }
   api.schema().then(

@@ -46,6 +46,7 @@ const finding = (number: number): Finding => ({
   why: "",
   fix: "",
   not_proved: "",
+  shows: "",
 });
 
 const option = (name: string) => ({ name, kind: "text", sentence: "", words: [], default: null });

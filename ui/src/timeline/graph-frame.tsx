@@ -11,6 +11,7 @@ import { membersOf } from "../lib/members";
 import { shown } from "../lib/safe";
 import type { Answered } from "../state/answer";
 import { copyText, toggleTwinOf, twins } from "../state/page";
+import { noticesOf } from "../state/selection";
 import * as store from "../state/store";
 import type { Source } from "../wire";
 import { type Plot, usePlot } from "./gestures";
@@ -104,7 +105,7 @@ function Notice({ answered, source }: Pick<FrameProps<unknown>, "answered" | "so
       </p>
     );
   }
-  const notes = source?.notes ?? [];
+  const notes = source === null ? [] : noticesOf(source);
   return notes.length === 0 ? null : <p class="graph-notice">{shown(notes.join(" "))}</p>;
 }
 

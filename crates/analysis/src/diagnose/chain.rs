@@ -8,7 +8,7 @@ use etwkit_sql::Session;
 use super::finding::FindingRow;
 use super::sentence::duration;
 use crate::Result;
-use crate::chain::{Chain, ChainContext, ChainRequest, ChainRow};
+use crate::chain::{Chain, ChainContext, ChainRequest, ChainRow, MAX_LINKS};
 use crate::root::RootKind;
 use crate::wait::{WaitRequest, WaitSort};
 
@@ -130,6 +130,8 @@ fn root(root: &ChainRow) -> String {
         },
         // The trace does not show what would have ended the wait.
         "open" => "what had not come when the trace ended".to_owned(),
+        "cycle" => "a wait that the chain already has: the extract is damaged".to_owned(),
+        "too_deep" => format!("the next of more than {MAX_LINKS} waits"),
         other => other.replace('_', " "),
     }
 }
@@ -156,5 +158,14 @@ mod tests {
         let unknown =
             "a disk read of an unknown number of bytes in an unknown time: (no file name)";
         assert_eq!(root(&transfer), unknown);
+    }
+
+    #[test]
+    fn a_chain_that_is_not_followed_to_its_end_says_so() {
+        let deep = ChainRow {
+            kind: RootKind::TooDeep.name().to_owned(),
+            ..ChainRow::default()
+        };
+        assert_eq!(root(&deep), "the next of more than 64 waits");
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Stacks, WaitQuestion};
 use crate::Result;
-use crate::chain::{Chain, ChainRow, middle};
+use crate::chain::{Chain, ChainRow, MAX_LINKS, middle};
 use crate::stacks::StackText;
 
 #[derive(Serialize)]
@@ -182,6 +182,10 @@ fn root(line: Line, root: &ChainRow) -> Line {
         "thread_ran" => thread_ran(line, root),
         "open" => line.words("still waiting when the trace ended"),
         "not_recorded" => line.words("not recorded"),
+        "cycle" => line.words("a wait that the chain already has: the extract is damaged"),
+        "too_deep" => line.words(format!(
+            "more than {MAX_LINKS} waits: the rest is not shown"
+        )),
         other => line.words(other.replace('_', " ")),
     }
 }

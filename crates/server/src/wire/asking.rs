@@ -91,6 +91,8 @@ pub struct AnswerTable {
     pub rows: Vec<Vec<Cell>>,
     /// There were more rows than the limit.
     pub is_cut: bool,
+    /// Lines below each row, such as the frames of its stack; empty if no row has any.
+    pub below: Vec<Vec<String>>,
 }
 
 /// A column of an answer.

@@ -70,6 +70,8 @@ pub struct Finding {
     pub confidence: String,
     /// Command lines that show the rows behind it.
     pub evidence: Vec<Evidence>,
+    /// What these lines show if it is not just the cost of the finding; empty otherwise.
+    pub shows: String,
     /// The view that shows these rows; null where the evidence says it.
     pub spot: Option<Spot>,
     /// Explanation of the finding.

@@ -51,6 +51,8 @@ fn a_planted_cause_is_found_with_its_moment_and_evidence() {
         found["cost_ns"].as_i64().unwrap() > 0 && found["share"].as_f64().unwrap() <= 1.0,
         "{found}"
     );
+    // Its evidence shows just the cost.
+    assert_eq!(found["shows"], "");
     // The evidence is words for the page, and a line for people: with the trace, and quoted.
     let evidence = &found["evidence"][0];
     assert_eq!(evidence["words"][1], "wait");

@@ -127,6 +127,22 @@ fn every_question_that_has_something_is_answered() {
 }
 
 #[test]
+fn rows_of_questions_come_with_the_lines_below_them() {
+    let place = Place::with_trace();
+    let tables = |options: Value| {
+        let request = json!({"trace": 0, "question": "cpu", "options": options});
+        place.answer("ask", &request)["tables"].clone()
+    };
+    let plain = tables(json!({"top": 2}));
+    assert_eq!(plain[0]["below"], json!([]));
+    let detailed = tables(json!({"top": 2, "details": true}));
+    let below = detailed[0]["below"].as_array().unwrap();
+    assert_eq!(below.len(), 2, "{below:?}");
+    let first = below[0][0].as_str().unwrap();
+    assert!(first.trim_start().starts_with("ready "), "{first}");
+}
+
+#[test]
 fn rows_come_with_names_and_in_order() {
     let place = Place::with_trace();
     let request = json!({

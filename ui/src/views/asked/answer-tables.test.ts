@@ -8,6 +8,7 @@ const table = (unit: string, ...values: Cell[]): AnswerTable => ({
   columns: [{ name: "value", title: "Value", unit, sentence: "" }],
   rows: values.map((value) => [value]),
   is_cut: false,
+  below: [],
 });
 const order = (from: AnswerTable, descending: boolean) =>
   gridRows(from, { column: "value", descending }).map((row) => row.cells[0]?.text);
@@ -31,6 +32,20 @@ test("without an order rows stand as they were answered", () => {
   assert.deepEqual(
     rows.map((row) => row.cells[0]?.text),
     ["b", "a"],
+  );
+});
+
+test("frames of a stack follow their row, in any order of the rows", () => {
+  const leaks = { ...table("count", 3, 210), below: [[], ["      win32kfull.sys!A", "      chart.exe!B"]] };
+  const rows = gridRows(leaks, { column: "value", descending: true });
+  assert.deepEqual(
+    rows.map((row) => [row.look ?? "", row.cells[0]?.text]),
+    [
+      ["", "210"],
+      ["line", "win32kfull.sys!A"],
+      ["line", "chart.exe!B"],
+      ["", "3"],
+    ],
   );
 });
 

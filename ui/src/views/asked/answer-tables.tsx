@@ -101,6 +101,9 @@ function OneTable({ table: given, of }: { table: AnswerTable; of: string }) {
           if (asked !== null) open(asked);
         }}
         cellMenu={(row, of) => {
+          if (row.look === "line") {
+            return [{ title: "Copy the line", run: () => copyText(row.cells[0]?.text ?? "") }];
+          }
           const asked = commandIn(row.id);
           const opens = asked === null ? [] : [{ title: "Open here", run: () => open(asked) }];
           const cells = table.columns.flatMap(({ name, title }, at) => {
@@ -196,7 +199,10 @@ function widthOf(table: AnswerTable, at: number): number {
   return Math.min(360, Math.max(64, longest * 7 + 24));
 }
 
-/** Rows in the order that is asked for: numbers by size, text by its letters, missing values last. */
+/**
+ * Rows in the order that is asked for, each with the lines below it: numbers by size, text by its letters, missing
+ * values last.
+ */
 export function gridRows(table: AnswerTable, sort: GridSort | null): GridRow[] {
   const at = table.columns.findIndex((column) => column.name === sort?.column);
   const order = table.rows.map((row, id) => ({ id, row }));
@@ -204,13 +210,23 @@ export function gridRows(table: AnswerTable, sort: GridSort | null): GridRow[] {
     const sign = sort?.descending ? -1 : 1;
     order.sort((a, b) => compare(a.row[at] ?? null, b.row[at] ?? null, sign));
   }
-  return order.map(({ id, row }) => ({
-    id: String(id),
-    level: 0,
-    cells: table.columns.map((column, place) => {
+  return order.flatMap(({ id, row }) => {
+    const cells = table.columns.map((column, place) => {
       const cell = written(row[place] ?? null, column.unit, column.name);
       return column.unit === "text" ? { ...cell, text: withSpaces(cell.text) } : cell;
-    }),
+    });
+    return [{ id: String(id), level: 0, cells }, ...linesBelow(table, id)];
+  });
+}
+
+/** Frames of a stack, and what else a question says of a row below it. */
+function linesBelow(table: AnswerTable, row: number): GridRow[] {
+  const lines = table.below[row] ?? [];
+  return lines.map((line, at) => ({
+    id: `${row} ${at}`,
+    level: 1,
+    look: "line",
+    cells: [{ text: shown(line.trim()) }],
   }));
 }
 

@@ -122,8 +122,8 @@ function Asked({ trace, question, values }: { trace: number; question: QuestionI
 function warningOf(isWhole: boolean, notApplied: readonly PageField[]): string {
   const fields = notApplied.map(fieldTitle).join(", ");
   return [
-    isWhole ? "Of the whole trace: this question takes no part of it." : "",
-    fields === "" ? "" : `Not narrowed by ${fields}: this question does not have this option.`,
+    isWhole ? "Of the whole trace: this question has no option for a part of it." : "",
+    fields === "" ? "" : `Not narrowed by ${fields}: this question has no option for that.`,
   ]
     .filter(Boolean)
     .join(" ");

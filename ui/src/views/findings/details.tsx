@@ -12,8 +12,13 @@ import type { Focus } from "../../state/view-state";
 import { openChainAt } from "../../state/waits";
 import type { Evidence, Finding } from "../../wire";
 
-/** Frames of a stack that are shown; the rest is a step away. */
-const FRAMES = 24;
+/** Frames of a stack and links of a chain that are shown, and the last one: it is the root of a chain. */
+const FIRST = 24;
+
+function endsOf(lines: string[]): string[] {
+  const more = lines.length - FIRST - 1;
+  return more > 0 ? [...lines.slice(0, FIRST), `… ${more} more`, ...lines.slice(-1)] : lines;
+}
 
 export function FindingDetails({ finding }: { finding: Finding }) {
   const { stack, chain } = finding;
@@ -26,7 +31,6 @@ export function FindingDetails({ finding }: { finding: Finding }) {
     ["Confidence", finding.confidence],
     ["Rule", finding.rule],
   ];
-  const more = stack.length > FRAMES ? [`… ${stack.length - FRAMES} more`] : [];
   return (
     <dl class="finding-details">
       {texts
@@ -44,16 +48,17 @@ export function FindingDetails({ finding }: { finding: Finding }) {
             {finding.evidence.map((evidence) => (
               <Command key={evidence.command} evidence={evidence} finding={finding} />
             ))}
+            {finding.shows !== "" && <p class="muted">Shows {shown(finding.shows)}</p>}
           </dd>
         </div>
       )}
-      <Lines label="Wait chain" lines={chain}>
+      <Lines label="Wait chain" lines={endsOf(chain)}>
         {/* The way to the links that can be walked. */}
         {wait !== null && (
           <Button text="Walk this chain" onClick={() => openChainAt(wait, finding.longest_ns ?? 0)} />
         )}
       </Lines>
-      <Lines label="Stack of the longest piece" lines={[...stack.slice(0, FRAMES), ...more]} />
+      <Lines label="Stack of the longest piece" lines={endsOf(stack)} />
     </dl>
   );
 }

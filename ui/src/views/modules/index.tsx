@@ -6,7 +6,7 @@ import { FindBox } from "../../components/choice";
 import { Failed } from "../../components/failed";
 import { numberColumn } from "../../components/grid-head";
 import { type GridColumn, type GridRow, TreeGrid } from "../../components/tree-grid";
-import { count } from "../../lib/format";
+import { count, counted } from "../../lib/format";
 import { hasRows } from "../../lib/opening";
 import { toggled } from "../../lib/toggled";
 import { useAnswer } from "../../state/answer";
@@ -100,5 +100,6 @@ function ModulesPanel({ trace, opening }: ViewProps) {
 function totals(answer: ModulesAnswer): string {
   const modules = answer.owners.reduce((sum, one) => sum + one.modules, 0);
   const first = answer.total > answer.owners.length ? `the first ${count(answer.owners.length)} of ` : "";
-  return `${count(modules)} modules of ${first}${count(answer.total)} processes`;
+  const processes = answer.total === 1 ? "process" : "processes";
+  return `${counted(modules, "module")} of ${first}${count(answer.total)} ${processes}`;
 }

@@ -56,7 +56,8 @@ function ProcessesPanel({ trace, opening }: ViewProps) {
     limit: MOST,
   };
   const answered = useAnswer(api.rows, request);
-  const { range } = store.selection.value;
+  const { range, chips } = store.selection.value;
+  const leftOut = [...chips, ...store.columnChips.value].map(({ field }) => field);
   const lanes = useAnswer(
     api.lanes,
     hasLanes(opening) ? lanesRequest(trace.id, "process", MOST, { range, chips: [] }) : null,
@@ -87,7 +88,7 @@ function ProcessesPanel({ trace, opening }: ViewProps) {
         <FindBox label="Find a process" value={find} onInput={setFind} />
         <span class="sentence">Bars are lifetimes within the window of the graphs.</span>
       </div>
-      <Answering answered={answered}>
+      <Answering answered={answered} leftOut={leftOut}>
         {(answer) => (
           <ul class="processes" aria-label="Processes">
             {rows.map((one) => (

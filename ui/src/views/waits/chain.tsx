@@ -221,7 +221,7 @@ function PathOf({ question }: { question: Parameters<typeof askPath>[0] }) {
           lines={data.sums.slice(0, 12).map((sum) => ({
             id: `${sum.state}${sum.endedBy}${sum.thread}`,
             label: withSpaces(
-              shown([sum.state, sum.endedBy, sum.thread].filter((text) => text !== "").join(" · ")),
+              shown([sum.thread, sum.state, sum.endedBy].filter((text) => text !== "").join(" · ")),
             ),
             ns: sum.time_ns,
             share: sum.share,
