@@ -451,8 +451,8 @@ mod tests {
         root.build();
         for (path, name, expected) in [
             (&["cut"][..], "map", "write the table"),
-            (&["diagnose"], "map", "Print the real names"),
-            (&["dump", "cpu"], "map", "Print the real names"),
+            (&["diagnose"], "map", "print the real names"),
+            (&["dump", "cpu"], "map", "print the real names"),
             (&["extract"], "symbols", "by default only these"),
             (&["symbols", "load"], "symbols", "in _NT_SYMBOL_PATH"),
         ] {
