@@ -47,31 +47,24 @@ pub(crate) fn parts(sql: &str) -> Result<HashSet<String>> {
 /// # Errors
 /// A part cannot be computed.
 pub(crate) fn computed(
-    mut plan: LogicalPlan,
+    plan: LogicalPlan,
     parts: &HashSet<String>,
     run: impl FnMut(LogicalPlan) -> Result<Answer>,
 ) -> Result<LogicalPlan> {
+    if parts.is_empty() {
+        return Ok(plan);
+    }
     let mut run = run;
+    let mut plan = Pass::new(parts, None).over(plan)?.data;
     // Parts that were too large once stay where they are, or the loop would compute them again and
     // again.
     let mut left = Vec::new();
     while let Some(part) = innermost(&plan, parts, &left).map_err(|e| error::from_planning(&e))? {
-        let scan = kept(run(part.clone())?, MOST_BYTES)?.and_then(|rows| scan(&part, &rows));
+        let answer = run(LogicalPlan::SubqueryAlias(part.clone()))?;
+        let scan = kept(answer, MOST_BYTES)?.and_then(|rows| scan(&part, &rows));
         match scan {
-            Some(scan) => {
-                let mut replacement = Replacement {
-                    parts,
-                    part: &part,
-                    scan: &scan,
-                    done: Vec::new(),
-                };
-                plan = replacement
-                    .over(plan)
-                    .map_err(|e| error::from_planning(&e))?;
-            }
-            None => {
-                left.push(part);
-            }
+            Some(scan) => plan = Pass::new(parts, Some((&part, &scan))).over(plan)?.data,
+            None => left.push(part),
         }
     }
     Ok(plan)
@@ -79,7 +72,7 @@ pub(crate) fn computed(
 
 /// A part, and the places in which the search for it has been.
 struct Found {
-    part: LogicalPlan,
+    part: SubqueryAlias,
     places: usize,
     /// Whether its rows can replace it at each place.
     is_replaceable: bool,
@@ -89,19 +82,17 @@ struct Found {
 fn innermost(
     plan: &LogicalPlan,
     parts: &HashSet<String>,
-    left: &[LogicalPlan],
-) -> datafusion::error::Result<Option<LogicalPlan>> {
+    left: &[SubqueryAlias],
+) -> datafusion::error::Result<Option<SubqueryAlias>> {
     let mut seen: Vec<Found> = Vec::new();
     plan.apply_with_subqueries(|node| {
-        match node {
-            LogicalPlan::SubqueryAlias(named) if is_part(named, parts) => {}
+        let named = match node {
+            LogicalPlan::SubqueryAlias(named) if is_part(named, parts) => named,
             _ => return Ok(TreeNodeRecursion::Continue),
-        }
-        // Plans are compared and not hashed: copies of a part share what is below them, so that a
-        // comparison ends at once, and a hash would walk all of it at each place.
-        let Some(found) = seen.iter_mut().find(|found| found.part == *node) else {
+        };
+        let Some(found) = seen.iter_mut().find(|found| is_same(&found.part, named)) else {
             seen.push(Found {
-                part: node.clone(),
+                part: named.clone(),
                 places: 1,
                 is_replaceable: false,
             });
@@ -110,7 +101,8 @@ fn innermost(
         found.places += 1;
         if found.places == 2 {
             // Few parts are in several places, and this walks all that is below one.
-            found.is_replaceable = !left.contains(node) && has_the_same_rows_everywhere(node)?;
+            let is_left = left.iter().any(|part| is_same(part, named));
+            found.is_replaceable = !is_left && has_the_same_rows_everywhere(node)?;
         }
         // What is below a part goes with it if its rows replace it.
         Ok(if found.is_replaceable {
@@ -122,7 +114,7 @@ fn innermost(
     let mut smallest = None;
     for found in seen.into_iter().filter(|found| found.is_replaceable) {
         // Smaller parts come first: they may be inside larger ones, which then read their rows.
-        let nodes = nodes(&found.part)?;
+        let nodes = nodes(&found.part.input)?;
         if smallest.as_ref().is_none_or(|(least, _)| nodes < *least) {
             smallest = Some((nodes, found.part));
         }
@@ -143,6 +135,12 @@ fn nodes(plan: &LogicalPlan) -> datafusion::error::Result<usize> {
 fn is_part(named: &SubqueryAlias, parts: &HashSet<String>) -> bool {
     // An alias of an alias is the same rows twice under two names; the inner one is the part.
     parts.contains(named.alias.table()) && !matches!(*named.input, LogicalPlan::SubqueryAlias(_))
+}
+
+/// Returns `true` for two places of one part.
+fn is_same(part: &SubqueryAlias, other: &SubqueryAlias) -> bool {
+    // Plans are compared and not hashed: what is shared is not walked.
+    part.alias == other.alias && part == other
 }
 
 /// Returns `false` for a part that refers to the row of an outer question, or to a random number.
@@ -175,14 +173,11 @@ fn kept(answer: Answer, most: usize) -> Result<Option<Vec<RecordBatch>>> {
 }
 
 /// Returns a plan that reads the rows of a part; `None` if they differ from the schema of the plan.
-fn scan(part: &LogicalPlan, rows: &[RecordBatch]) -> Option<LogicalPlan> {
-    let LogicalPlan::SubqueryAlias(named) = part else {
-        return None;
-    };
+fn scan(part: &SubqueryAlias, rows: &[RecordBatch]) -> Option<LogicalPlan> {
     if rows.iter().all(|batch| batch.num_rows() == 0) {
-        return Some(empty::without_rows(part.schema()));
+        return Some(empty::without_rows(&part.schema));
     }
-    let schema = Arc::new(part.schema().as_arrow().clone());
+    let schema = Arc::new(part.schema.as_arrow().clone());
     // The schema of the plan defines which columns may be null; the schema of the rows may differ
     // in that.
     let rows = rows
@@ -194,55 +189,71 @@ fn scan(part: &LogicalPlan, rows: &[RecordBatch]) -> Option<LogicalPlan> {
     )
     .ok()?;
     let scan = LogicalPlanBuilder::scan(
-        named.alias.clone(),
+        part.alias.clone(),
         provider_as_source(Arc::new(table)),
         None,
     );
     scan.ok()?.build().ok()
 }
 
-/// The rows of a part that take its places in a plan.
-struct Replacement<'a> {
+/// A pass over the parts of a plan, in which the rows of one of them can take its places.
+struct Pass<'a> {
     parts: &'a HashSet<String>,
-    part: &'a LogicalPlan,
-    scan: &'a LogicalPlan,
-    /// What is below other parts, before and after. Copies of a part share it, and still do then,
-    /// so that the next comparisons of these copies end at once.
-    done: Vec<(Arc<LogicalPlan>, Arc<LogicalPlan>)>,
+    /// The part that is replaced, and a plan that reads its rows.
+    replaced: Option<(&'a SubqueryAlias, &'a LogicalPlan)>,
+    /// The parts so far, before and after. All places of a part share what is below it after the
+    /// pass, so that comparing them takes no walk.
+    done: Vec<(SubqueryAlias, SubqueryAlias)>,
 }
 
-impl Replacement<'_> {
-    fn over(&mut self, plan: LogicalPlan) -> datafusion::error::Result<LogicalPlan> {
-        let plan = plan.transform_down_with_subqueries(|node| self.at(node))?;
-        Ok(plan.data)
+impl<'a> Pass<'a> {
+    const fn new(
+        parts: &'a HashSet<String>,
+        replaced: Option<(&'a SubqueryAlias, &'a LogicalPlan)>,
+    ) -> Self {
+        Self {
+            parts,
+            replaced,
+            done: Vec::new(),
+        }
     }
 
-    fn at(&mut self, node: LogicalPlan) -> datafusion::error::Result<Transformed<LogicalPlan>> {
-        if node == *self.part {
-            // The rows need no further search: there is no part inside them.
-            return Ok(Transformed::new(
-                self.scan.clone(),
-                true,
-                TreeNodeRecursion::Jump,
-            ));
-        }
-        match node {
-            LogicalPlan::SubqueryAlias(mut named) if is_part(&named, self.parts) => {
-                named.input = self.below(&named.input)?;
-                let node = LogicalPlan::SubqueryAlias(named);
-                Ok(Transformed::new(node, true, TreeNodeRecursion::Jump))
-            }
+    fn over(mut self, plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+        self.below(plan).map_err(|e| error::from_planning(&e))
+    }
+
+    fn below(&mut self, plan: LogicalPlan) -> datafusion::error::Result<Transformed<LogicalPlan>> {
+        plan.transform_down_with_subqueries(|node| match node {
+            LogicalPlan::SubqueryAlias(named) if is_part(&named, self.parts) => self.at(&named),
             node => Ok(Transformed::no(node)),
-        }
+        })
     }
 
-    fn below(&mut self, input: &Arc<LogicalPlan>) -> datafusion::error::Result<Arc<LogicalPlan>> {
-        let mut done = self.done.iter();
-        if let Some((_, after)) = done.find(|(before, _)| Arc::ptr_eq(before, input)) {
-            return Ok(after.clone());
+    fn at(&mut self, part: &SubqueryAlias) -> datafusion::error::Result<Transformed<LogicalPlan>> {
+        // There is nothing more to do below the part.
+        let instead = |plan, is_new| Transformed::new(plan, is_new, TreeNodeRecursion::Jump);
+        if let Some((replaced, scan)) = self.replaced
+            && is_same(replaced, part)
+        {
+            return Ok(instead(scan.clone(), true));
         }
-        let after = Arc::new(self.over(LogicalPlan::clone(input))?);
-        self.done.push((input.clone(), after.clone()));
+        let mut done = self.done.iter();
+        let after = match done.find(|(before, _)| is_same(before, part)) {
+            Some((_, after)) => after.clone(),
+            None => self.first(part.clone())?,
+        };
+        let is_new = !Arc::ptr_eq(&after.input, &part.input);
+        Ok(instead(LogicalPlan::SubqueryAlias(after), is_new))
+    }
+
+    /// Passes over what is below a part where it is met first.
+    fn first(&mut self, before: SubqueryAlias) -> datafusion::error::Result<SubqueryAlias> {
+        let mut after = before.clone();
+        let input = self.below(LogicalPlan::clone(&before.input))?;
+        if input.transformed {
+            after.input = Arc::new(input.data);
+        }
+        self.done.push((before, after.clone()));
         Ok(after)
     }
 }
