@@ -24,7 +24,7 @@ fn written(tables: &dyn Fn(&mut Writer)) -> Place {
     written_with(Vec::new(), tables)
 }
 
-/// The same with topics of its recording.
+/// Writes an extract of two processors for 60 s, whose recording had these topics.
 fn written_with(topics: Vec<Topic>, tables: &dyn Fn(&mut Writer)) -> Place {
     let place = Place::of("written.etwx");
     let mut writer = Writer::create(&place.trace, WriterOptions::default()).unwrap();
