@@ -636,9 +636,9 @@ class Questions:
         operation: Only this kind of operation
         all_files: Also show operations on files without a name
         sort_by: Order
-        read_size: Only rows with so many bytes read
-        write_size: Only rows with so many bytes written
-        total_size: Only rows with so many bytes read and written
+        read_size: Only rows whose reads requested so many bytes
+        write_size: Only rows whose writes requested so many bytes
+        total_size: Only rows whose reads and writes requested so many bytes
         read_time: Only rows with this duration of reads (s)
         write_time: Only rows with this duration of writes (s)
         total_time: Only rows with this duration of reads and writes (s)
