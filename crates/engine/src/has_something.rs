@@ -53,8 +53,8 @@ pub fn has_something(session: &Session, question: &dyn AnyQuestion) -> bool {
     request.map_or(true, |request| can_answer(session, &*request))
 }
 
-/// Returns `true` if a trace lacks data for a question without options since none of it happened while
-/// it was recorded.
+/// Returns `true` if a question without options, for which a trace [has nothing](has_something), lacks data
+/// since none of it happened while it was recorded.
 ///
 /// # Errors
 /// A query fails.
@@ -62,9 +62,6 @@ pub fn did_not_happen(
     session: &Session,
     question: &dyn AnyQuestion,
 ) -> etwkit_question::Result<bool> {
-    if has_something(session, question) {
-        return Ok(false);
-    }
     let Ok(request) = question.read(&serde_json::Map::new()) else {
         return Ok(false);
     };

@@ -2,7 +2,7 @@
 
 use etwkit_engine::{did_not_happen, has_something, questions};
 use etwkit_extract::manifest::Detail;
-use etwkit_question::is_recorded_but_empty;
+use etwkit_question::{AnyQuestion, is_recorded_but_empty};
 use etwkit_sql::Session;
 use etwkit_trace::health::INCOMPLETE;
 use etwkit_trace::table::Table;
@@ -24,6 +24,8 @@ pub(crate) fn about(session: &Session) -> Result<Opening> {
         .iter()
         .filter(|d| INCOMPLETE.iter().any(|(kind, _)| *kind == d.kind));
     let topics = manifest.topics.iter();
+    let (answered, others): (Vec<_>, Vec<_>) =
+        questions().partition(|question| has_something(session, *question));
     Ok(Opening {
         hash: manifest.source.hash.clone(),
         range: Range {
@@ -45,25 +47,22 @@ pub(crate) fn about(session: &Session) -> Result<Opening> {
             })
             .collect(),
         missing: missing.map(|d| d.message.clone()).collect(),
-        questions: questions()
-            .filter(|q| has_something(session, *q))
-            .map(|q| q.name().to_owned())
-            .collect(),
-        did_not_happen: silent(session)?,
+        questions: answered.iter().map(|q| q.name().to_owned()).collect(),
+        did_not_happen: silent(session, &others)?,
     })
 }
 
-/// Returns the tables that were recorded and have no rows, and the questions that find nothing for that
-/// reason.
-fn silent(session: &Session) -> Result<Vec<String>> {
+/// Returns the tables that were recorded and have no rows, and those of the questions without an answer that
+/// find nothing for that reason.
+fn silent(session: &Session, unanswered: &[&dyn AnyQuestion]) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for table in etwkit_sql::tables() {
         if is_recorded_but_empty(session, table.name)? {
             names.push(table.name.to_owned());
         }
     }
-    for question in questions() {
-        if did_not_happen(session, question)? {
+    for question in unanswered {
+        if did_not_happen(session, *question)? {
             names.push(question.name().to_owned());
         }
     }

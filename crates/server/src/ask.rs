@@ -42,9 +42,10 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
         field.map_or_else(String::new, |field| field.sentence.to_owned())
     };
     let path = ready.named.display().to_string();
-    let tables = answer.parts.iter();
-    let tables = tables.map(|part| table(part, &text, &path, &sentence));
-    let tables = tables.collect();
+    let parts = answer.parts.iter();
+    let tables = parts
+        .map(|part| table(part, &text, &path, &sentence))
+        .collect();
     let command = command_line(
         &known.options(),
         &request.question,
@@ -104,7 +105,11 @@ fn table(part: &Part, text: &Text, path: &str, sentence: &dyn Fn(&str) -> String
         .enumerate()
         .filter(|(_, c)| c.is_shown && matches!(c.style, Style::Both | Style::Own))
         .collect();
-    let listed: Vec<usize> = listed(part).collect();
+    let listed: Vec<usize> = (0..part.table.len())
+        .filter(|row| part.table.is_listed(*row))
+        .collect();
+    let is_cut = listed.len() > MOST_ROWS;
+    let listed = listed.get(..MOST_ROWS).unwrap_or(&listed);
     let row = |row: &usize| -> Vec<Cell> {
         let cell = |(at, column): &(usize, &declared::AnyColumn)| {
             lines::cell(text, column.format, &part.table.value(*row, *at))
@@ -122,19 +127,14 @@ fn table(part: &Part, text: &Text, path: &str, sentence: &dyn Fn(&str) -> String
                 sentence: sentence(column.name),
             })
             .collect(),
-        rows: listed.iter().take(MOST_ROWS).map(row).collect(),
-        is_cut: listed.len() > MOST_ROWS,
-        below: below(part, text, path),
+        rows: listed.iter().map(row).collect(),
+        is_cut,
+        below: below(part, listed, text, path),
     }
 }
 
-/// Returns the numbers of the rows that are shown.
-fn listed(part: &Part) -> impl Iterator<Item = usize> {
-    (0..part.table.len()).filter(move |row| part.table.is_listed(*row))
-}
-
-/// Returns the lines below each row, such as the frames of its stack; nothing if no row has any.
-fn below(part: &Part, text: &Text, path: &str) -> Vec<Vec<String>> {
+/// Returns the lines below each of these rows, such as the frames of its stack; nothing if no row has any.
+fn below(part: &Part, rows: &[usize], text: &Text, path: &str) -> Vec<Vec<String>> {
     let written = |line: Line| {
         let words = text.line(&lines::with_units_of_cells(&line));
         if line.is_command {
@@ -143,9 +143,9 @@ fn below(part: &Part, text: &Text, path: &str) -> Vec<Vec<String>> {
             words
         }
     };
-    let rows = listed(part).take(MOST_ROWS);
     let all: Vec<Vec<String>> = rows
-        .map(|row| part.table.below(row).into_iter().map(written).collect())
+        .iter()
+        .map(|row| part.table.below(*row).into_iter().map(written).collect())
         .collect();
     if all.iter().all(Vec::is_empty) {
         return Vec::new();

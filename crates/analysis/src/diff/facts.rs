@@ -55,6 +55,9 @@ FROM system_config WHERE topic IN ('cpu', 'machine', 'platform')
 /// Topics that were recorded.
 const TOPICS: &str = "SELECT topic FROM topic WHERE is_recorded";
 
+/// Names of topics.
+pub(super) type Topics = BTreeSet<String>;
+
 /// Texts by topic and name.
 pub(super) type Texts = BTreeMap<(String, String), BTreeSet<String>>;
 
@@ -110,7 +113,7 @@ pub(super) fn sides(both: &Sides) -> Vec<Fact> {
 }
 
 /// Returns remarks about differences that make the sides harder to compare.
-pub(super) fn remarks(both: &Sides) -> Result<Vec<String>> {
+pub(super) fn remarks(both: &Sides, topics: &[Topics; 2]) -> Result<Vec<String>> {
     let [a, b] = &both.sides;
     let mut all = Vec::new();
     if both.is_one_trace {
@@ -167,26 +170,22 @@ pub(super) fn remarks(both: &Sides) -> Result<Vec<String>> {
             ));
         }
     }
-    all.extend(recorded(a, b)?);
+    all.extend(recorded(topics));
     Ok(all)
 }
 
-/// Returns the topics that a side recorded.
-fn topics(side: &Side) -> Result<BTreeSet<String>> {
-    let topics = ask::<Topic>(&side.session, TOPICS)?;
-    Ok(topics.into_iter().map(|topic| topic.topic).collect())
-}
-
-/// Returns `true` if there is a topic that both sides recorded.
-pub(super) fn have_shared(both: &Sides) -> Result<bool> {
+/// Returns the topics that each side recorded.
+pub(super) fn topics(both: &Sides) -> Result<[Topics; 2]> {
+    let of = |side: &Side| -> Result<Topics> {
+        let topics = ask::<Topic>(&side.session, TOPICS)?;
+        Ok(topics.into_iter().map(|topic| topic.topic).collect())
+    };
     let [a, b] = &both.sides;
-    Ok(both.is_one_trace || !topics(a)?.is_disjoint(&topics(b)?))
+    Ok([of(a)?, of(b)?])
 }
 
 /// Returns remarks about topics that only one side recorded.
-fn recorded(a: &Side, b: &Side) -> Result<Vec<String>> {
-    let of_a = topics(a)?;
-    let of_b = topics(b)?;
+fn recorded([of_a, of_b]: &[Topics; 2]) -> Vec<String> {
     let only = |this: &str, other: &str, topics: Vec<&String>| {
         let names = topics
             .into_iter()
@@ -196,11 +195,10 @@ fn recorded(a: &Side, b: &Side) -> Result<Vec<String>> {
         (!names.is_empty())
             .then(|| format!("{this} alone recorded {names}: {other} is not compared in it"))
     };
-    let in_a = only("A", "B", of_a.difference(&of_b).collect());
-    Ok(in_a
-        .into_iter()
-        .chain(only("B", "A", of_b.difference(&of_a).collect()))
-        .collect())
+    let in_a = only("A", "B", of_a.difference(of_b).collect());
+    in_a.into_iter()
+        .chain(only("B", "A", of_b.difference(of_a).collect()))
+        .collect()
 }
 
 /// Returns the settings that differ, settings of disks first. A topic without settings on one side

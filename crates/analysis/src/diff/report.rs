@@ -165,8 +165,10 @@ pub(super) fn answer(asked: &DiffRequest, session: &Session, top: usize) -> Resu
     }
     let mut report = Report::new(asked, &both, top);
     report.has_processes = processes.is_ok();
-    report.has_shared = facts::have_shared(&both)?;
-    report.remarks.extend(facts::remarks(&both)?);
+    let topics = facts::topics(&both)?;
+    let [of_a, of_b] = &topics;
+    report.has_shared = both.is_one_trace || !of_a.is_disjoint(of_b);
+    report.remarks.extend(facts::remarks(&both, &topics)?);
     report.judge()?;
     let mut processes = Some(processes);
     for section in SECTIONS {
