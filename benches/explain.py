@@ -1,13 +1,19 @@
-"""Compares what `etwkit explain` says of simulated test runs with their truth."""
+"""Compares what `etwkit explain` says of simulated test runs with their truth; see benches/explain."""
 
+import argparse
 import json
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
-
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-etwkit, folder = sys.argv[1], Path(sys.argv[2])
+PROGRAM = os.environ.get("ETWKIT_BIN", "target/release/etwkit")
+SEEDS_OF_SERIES = 1000
+TOLERANCE = 0.1
 
 # What the truth calls a cause, and words of which its names have one.
 PLANTED = {
@@ -17,53 +23,102 @@ PLANTED = {
 }
 
 
-def explain(scenario):
+def make_run(scenario, seed, folder):
+    """Writes a trace and keeps its summary and what is true of it."""
+    with tempfile.TemporaryDirectory() as made:
+        trace = Path(made, "t.etl")
+        subprocess.run(
+            [PROGRAM, "synth", "write", scenario, "--seed", str(seed), "--out", str(trace)],
+            check=True,
+            capture_output=True,
+        )
+        extract = folder / f"run{seed}.etwx"
+        symbols = trace.with_suffix(".symbols")
+        subprocess.run(
+            [PROGRAM, "extract", "--detail", "summary", "--symbols", str(symbols), "--out", str(extract), str(trace)],
+            check=True,
+            capture_output=True,
+        )
+        shutil.move(trace.with_suffix(".truth.json"), extract.with_suffix(".json"))
+    return extract
+
+
+def explain(extracts):
     """Rows of the answer by table, and the seconds that it took."""
-    command = [etwkit, "explain", "--quiet", "--json", "--process", "ReportTest.exe", str(folder / scenario / "*.etwx")]
+    command = [PROGRAM, "explain", "--quiet", "--json", "--process", "ReportTest.exe", *map(str, extracts)]
     start = time.monotonic()
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     seconds = time.monotonic() - start
-    rows = [json.loads(line) for line in answer.stdout.splitlines()[1:]]
     tables = {}
-    for row in rows:
+    for row in map(json.loads, answer.stdout.splitlines()[1:]):
         tables.setdefault(row.get("table"), []).append(row)
-    return tables, seconds, answer.stderr
+    return tables, seconds
 
 
-def truth(scenario):
+def costs(extracts):
     """What each planted cause cost in each run, in ms, by the name of the run."""
-    costs = {}
-    for file in (folder / scenario).glob("*.json"):
-        calls = json.loads(file.read_text())["calls"]
-        costs[file.stem] = {call["name"]: (call["end_ns"] - call["start_ns"]) / 1e6 for call in calls}
-    return costs
+    found = {}
+    for extract in extracts:
+        calls = json.loads(extract.with_suffix(".json").read_text())["calls"]
+        found[extract.stem] = {call["name"]: (call["end_ns"] - call["start_ns"]) / 1e6 for call in calls}
+    return found
 
 
-is_good = True
-tables, seconds, _ = explain("test-runs")
-causes, runs, costs = tables.get("causes", []), tables.get("runs", []), truth("test-runs")
-print(f"{len(runs)} runs in {seconds:.1f} s, {len(causes)} causes")
+def judge(extracts):
+    """Prints how each planted cause was named; whether all were, with the right effect."""
+    tables, seconds = explain(extracts)
+    causes, runs, cost = tables.get("causes", []), tables.get("runs", []), costs(extracts)
+    print(f"{len(runs)} runs in {seconds:.1f} s, {len(causes)} causes")
+
+    def mean(name, half):
+        values = [cost[run["extract"]][name] for run in runs if run["half"] == half]
+        return sum(values) / max(1, len(values))
+
+    are_right = True
+    planted = {name: mean(name, "slow") - mean(name, "fast") for name in PLANTED}
+    names = [f"{row['kind']} {row['name']}; {row['moves_with']}" for row in causes]
+    others = set(range(len(names)))
+    for name, effect in sorted(planted.items(), key=lambda item: -item[1]):
+        found = [place for place, text in enumerate(names) if any(word in text for word in PLANTED[name])]
+        others -= set(found)
+        said = causes[found[0]]["effect_ms"] if found else 0.0
+        off = abs(said - effect) / max(1e-9, abs(effect))
+        are_right &= bool(found) and found[0] < len(PLANTED) and off <= TOLERANCE
+        place = f"cause {found[0] + 1}" if found else "NOT NAMED"
+        print(f"  {name}: {place}, {said:.1f} ms, truth {effect:.1f} ms, off by {100 * off:.1f} %")
+    for place in sorted(others):
+        row = causes[place]
+        print(f"  also: {row['effect_ms']:.1f} ms {row['measure']} {row['kind']} {row['name']} {row['process']}")
+    return are_right
 
 
-def mean_cost(name, half):
-    values = [costs[run["extract"]][name] for run in runs if run["half"] == half]
-    return sum(values) / len(values)
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--runs", type=lambda text: [int(part) for part in text.split(",")], default=[200])
+    options.add_argument("--series", type=int, default=1)
+    options = options.parse_args()
+    results = {}
+    with tempfile.TemporaryDirectory() as made:
+        for series in range(1, options.series + 1):
+            seeds = [SEEDS_OF_SERIES * (series - 1) + run for run in range(1, max(options.runs) + 1)]
+            extracts = {}
+            for scenario in ["test-runs", "test-runs-quiet"]:
+                folder = Path(made, f"{scenario}-{series}")
+                folder.mkdir()
+                with ThreadPoolExecutor(os.cpu_count()) as pool:
+                    extracts[scenario] = list(pool.map(lambda seed: make_run(scenario, seed, folder), seeds))
+            for runs in options.runs:
+                print(f"series {series}: ", end="")
+                are_right = judge(extracts["test-runs"][:runs])
+                tables, seconds = explain(extracts["test-runs-quiet"][:runs])
+                alarms = tables.get("causes", [])
+                print(f"  without causes: {len(alarms)} causes, {seconds:.1f} s")
+                results.setdefault(runs, []).append((are_right, not alarms))
+    for runs, found in results.items():
+        right, silent = (sum(values) for values in zip(*found))
+        print(f"{runs} runs: {right} of {len(found)} series right, {silent} without a false cause")
+    sys.exit(0 if all(all(pair) for found in results.values() for pair in found) else 1)
 
 
-planted = {name: mean_cost(name, "slow") - mean_cost(name, "fast") for name in PLANTED}
-for name, cost in sorted(planted.items(), key=lambda item: -item[1]):
-    names = [f"{row['kind']} {row['name']}; {row['moves_with']}" for row in causes[: len(PLANTED)]]
-    found = [place for place, text in enumerate(names) if any(word in text for word in PLANTED[name])]
-    effect = causes[found[0]]["effect_ms"] if found else 0.0
-    off = abs(effect - cost) / cost
-    is_good &= bool(found) and off <= 0.1
-    place = f"cause {found[0] + 1}" if found else "NOT FOUND"
-    print(f"{name}: {place}, {effect:.1f} ms, truth {cost:.1f} ms, off by {100 * off:.1f} %")
-for row in causes[len(PLANTED) :]:
-    print(f"also: {row['effect_ms']:.1f} ms {row['measure']} {row['kind']} {row['name']} {row['process']}")
-
-tables, seconds, _ = explain("test-runs-quiet")
-causes = tables.get("causes", [])
-is_good &= not causes
-print(f"without causes: {len(tables.get('runs', []))} runs in {seconds:.1f} s, {len(causes)} causes")
-sys.exit(0 if is_good else 1)
+if __name__ == "__main__":
+    main()
