@@ -63,7 +63,7 @@ pub struct Done {
 }
 
 /// Cuts traces; `None` if it was interrupted, which leaves nothing. `map` gets the table of
-/// stand-ins.
+/// substitutes.
 ///
 /// # Errors
 /// A trace cannot be read, an argument is wrong, or the new trace cannot be written.
@@ -94,7 +94,7 @@ pub fn run(
     };
     // Before the trace is there: without its table, its names are lost.
     if let Some(map) = map {
-        map::write(map, &cut.stand_ins)?;
+        map::write(map, &cut.substitutes)?;
     }
     files.keep(out, target)?;
     let written = target

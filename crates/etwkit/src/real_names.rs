@@ -1,5 +1,5 @@
-//! Answers about redacted traces with their real names: the table of stand-ins is applied to all that
-//! a command prints, and to the names that it chooses by.
+//! Answers about redacted traces with their real names: the table of substitutes is applied to all
+//! that a command prints, and to the names that it chooses by.
 
 mod filter;
 
@@ -75,7 +75,7 @@ impl Wanted {
             Ok(originals) => originals,
             Err(error) => return screen.answer(Context::default(), |_| Err(error)),
         };
-        let args = match self.with_stand_ins(args, &originals) {
+        let args = match self.with_substitutes(args, &originals) {
             Ok(args) => args,
             Err(error) => return screen.answer(Context::default(), |_| Err(error)),
         };
@@ -96,8 +96,8 @@ impl Wanted {
         }
     }
 
-    /// Returns a command line with stand-ins instead of the real names that it chooses by.
-    fn with_stand_ins(
+    /// Returns a command line with substitutes instead of the real names that it chooses by.
+    fn with_substitutes(
         &self,
         args: &[OsString],
         originals: &Originals,
@@ -142,7 +142,7 @@ impl Wanted {
         is_of_names.then_some((name, value))
     }
 
-    /// Returns a filter with stand-ins instead of real names.
+    /// Returns a filter with substitutes instead of real names.
     fn filter(&self, option: &str, filter: &str, originals: &Originals) -> anyhow::Result<String> {
         filter::substituted(filter, originals).ok_or_else(|| {
             let message = format!(
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_names_get_stand_ins() {
+    fn options_of_names_get_substitutes() {
         let table = "{\"etwkit_substitutes\":1}\n\
                      {\"kind\":\"program\",\"substitute\":\"program-1\",\"original\":\"zebulon\"}";
         let originals = Originals::parse(table).unwrap();
@@ -201,7 +201,7 @@ mod tests {
         ] {
             let args: Vec<OsString> = line.split(' ').map(Into::into).collect();
             let wanted = of(&args).unwrap();
-            let new = wanted.with_stand_ins(&args, &originals).unwrap();
+            let new = wanted.with_substitutes(&args, &originals).unwrap();
             let expected: Vec<OsString> = expected.split(' ').map(Into::into).collect();
             assert_eq!(new, expected, "{line}");
         }

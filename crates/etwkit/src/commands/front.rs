@@ -107,7 +107,7 @@ fn diagnosed(recording: &Path, args: &NowArgs, printer: &mut Printer<'_>) -> Res
     Ok(exit.worse(offer_page(&extract, args.no_open, printer)?))
 }
 
-/// `etwkit cut`. `map` gets the table of stand-ins.
+/// `etwkit cut`. `map` gets the table of substitutes.
 pub(crate) fn cut(args: &CutArgs, map: Option<&Path>, printer: &mut Printer<'_>) -> Result<Exit> {
     let bars = Bars::new(1, printer.wants_notes());
     let stoppable = Stoppable::begin();

@@ -43,9 +43,9 @@ fn names(name: &str, originals: &Originals) -> Option<Vec<String>> {
     Some(all)
 }
 
-/// Returns the words that one of a name stands for: the stand-ins of the originals that it matches,
-/// with or without its ending. A pattern also stands for itself, since it can match names that were
-/// not replaced.
+/// Returns the words that one of a name stands for: the substitutes of the originals that it
+/// matches, with or without its ending. A pattern also stands for itself, since it can match names
+/// that were not replaced.
 fn words(word: &str, originals: &Originals) -> Vec<String> {
     let (stem, ending) = match word.rfind('.') {
         Some(at) => word.split_at(at),
@@ -58,17 +58,17 @@ fn words(word: &str, originals: &Originals) -> Vec<String> {
     }
     let (of_word, of_stem) = (Pattern::new(word), Pattern::new(stem));
     let mut all = Vec::new();
-    for (stand_in, original) in originals.names() {
+    for (substitute, original) in originals.names() {
         let original = original.to_lowercase();
         if of_word.matches(&original) {
-            all.push(stand_in.to_owned());
+            all.push(substitute.to_owned());
         }
         if !ending.is_empty() && of_stem.matches(&original) {
-            all.push(format!("{stand_in}{ending}"));
+            all.push(format!("{substitute}{ending}"));
         }
         // A star also stands for the ending, which is not replaced.
         if ending.is_empty() && word.ends_with('*') && of_word.matches(&original) {
-            all.push(format!("{stand_in}.*"));
+            all.push(format!("{substitute}.*"));
         }
     }
     if all.is_empty() || word.contains(['*', '?']) {
@@ -82,8 +82,8 @@ mod tests {
     use super::*;
 
     fn originals(rows: &[(&str, &str, &str)]) -> Originals {
-        let row = |(kind, stand_in, original): &(&str, &str, &str)| {
-            format!("{{\"kind\":{kind:?},\"substitute\":{stand_in:?},\"original\":{original:?}}}")
+        let row = |(kind, substitute, original): &(&str, &str, &str)| {
+            format!("{{\"kind\":{kind:?},\"substitute\":{substitute:?},\"original\":{original:?}}}")
         };
         let first = "{\"etwkit_substitutes\":1}".to_owned();
         let lines: Vec<String> = std::iter::once(first).chain(rows.iter().map(row)).collect();
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_a_filter_become_stand_ins() {
+    fn names_of_a_filter_become_substitutes() {
         let all = originals(&[
             ("program", "program-1", "NwScanSvc"),
             ("program", "program-2", "bash"),
