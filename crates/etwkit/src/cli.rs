@@ -456,11 +456,11 @@ pub(crate) struct EventsArgs {
     #[arg(long, requires = "count", conflicts_with_all = ["process", "limit"])]
     pub(crate) unordered: bool,
     /// Only events of this provider or class: its name (*, ?, several with ;, ! excludes) or GUID
-    #[arg(long, value_name = "NAMES")]
+    #[arg(long, value_name = "PROVIDERS")]
     pub(crate) provider: Option<String>,
     /// Only events with this name, such as Process/Start, or CSwitch for Thread/CSwitch (*, ?,
     /// several with ;, ! excludes)
-    #[arg(long, value_name = "NAMES")]
+    #[arg(long, value_name = "EVENTS")]
     pub(crate) name: Option<String>,
     /// Only events of these processes: names with or without .exe, or ids (*, ?, several with ;, !
     /// excludes)

@@ -27,7 +27,7 @@ etwkit_question::declare! {
         /// Only waits of the thread with this id
         thread: Option<i64> = option("TID").of(Among::THREADS),
         /// Only waits for these reasons, by name or number (*, ?, several with ;, ! excludes)
-        reason: Option<String> = option("NAMES"),
+        reason: Option<String> = option("REASONS"),
         /// Only waits with this method in the stack: method, module!method or module+0x1a2b (*, ?,
         /// several with ;)
         method: Option<String> = option("NAMES"),

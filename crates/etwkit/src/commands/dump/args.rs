@@ -105,7 +105,7 @@ pub(crate) struct Common {
     #[arg(skip)]
     pub(super) most_rows: Option<usize>,
     /// Columns by name: a;b only these, !a all but these, +a also these (*, ?)
-    #[arg(long, value_name = "NAMES", allow_hyphen_values = true, help_heading = OUTPUT)]
+    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, help_heading = OUTPUT)]
     pub(crate) column: Option<String>,
     // Last, since few need them and help keeps the order.
     #[command(flatten)]
