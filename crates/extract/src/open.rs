@@ -14,7 +14,7 @@ use etwkit_trace::report::info::were_recorded_together;
 
 use crate::archive::{self, Archive, Flaw, Symbol, Wanted};
 use crate::hash::source_hash;
-use crate::kind::{Kind, MAGIC_LEN};
+use crate::kind::{FileKind, MAGIC_LEN};
 use crate::manifest::{SourceFile, TraceSource};
 use crate::options::Options;
 use crate::source::{Source, is_remote};
@@ -203,7 +203,7 @@ fn leave_out_members(
         .filter_map(moved)
         .collect();
     let place = |left: Part| DamageAt {
-        kind: damage::Kind::UnreadableMember,
+        kind: damage::DamageKind::UnreadableMember,
         file: opened
             .iter()
             .position(|(part, _)| part.path == left.path)
@@ -221,8 +221,8 @@ fn leave_out_members(
 fn damage_of(flaw: Flaw, file: usize, offset: u64) -> DamageAt {
     let (kind, bytes) = match flaw {
         // How much is lost is not known.
-        Flaw::Broken => (damage::Kind::PackedEnd, 0),
-        Flaw::Rest(bytes) => (damage::Kind::PackedRest, bytes),
+        Flaw::Broken => (damage::DamageKind::PackedEnd, 0),
+        Flaw::Rest(bytes) => (damage::DamageKind::PackedRest, bytes),
     };
     DamageAt {
         kind,
@@ -314,15 +314,15 @@ fn open_one(
         archive,
     };
     match sniff(&file) {
-        Kind::Trace => {
+        FileKind::Trace => {
             // A mapped file on a network that vanishes would end the program, so that it is read
             // instead.
             let mmap = options.mmap && !is_remote(&file, path);
             opened.push((part(name, size, None), Source::new(file, size, mmap)));
             Ok(Vec::new())
         }
-        Kind::Other(kind) => Err(Error::OtherArchive { name, kind }),
-        kind @ (Kind::Zip | Kind::SevenZip | Kind::Cab | Kind::Packed(_)) => {
+        FileKind::Other(kind) => Err(Error::OtherArchive { name, kind }),
+        kind @ (FileKind::Zip | FileKind::SevenZip | FileKind::Cab | FileKind::Packed(_)) => {
             let archive = Archive {
                 file,
                 size,
@@ -383,7 +383,7 @@ fn count_traces(dir: &Path) -> usize {
 }
 
 /// What the file is, by its first bytes. What cannot be read counts as a trace, whose reader reports it.
-pub(crate) fn sniff(file: &File) -> Kind {
+pub(crate) fn sniff(file: &File) -> FileKind {
     use std::io::Read;
     // No more than the longest mark of a kind.
     let mut head = Vec::with_capacity(MAGIC_LEN);
@@ -394,8 +394,8 @@ pub(crate) fn sniff(file: &File) -> Kind {
         // Rewound for whoever reads it next.
         .and_then(|_| reader.seek(SeekFrom::Start(0)));
     if read.is_ok() {
-        Kind::of(&head)
+        FileKind::of(&head)
     } else {
-        Kind::Trace
+        FileKind::Trace
     }
 }

@@ -47,7 +47,9 @@ pub use column::{Better, Column, Shown, Style, Title, Total};
 pub use error::{Error, Result};
 pub use files::{Descriptions, Files, FilesError, NamedFile};
 pub use form::Form;
-pub use options::{Among, Group, Kind, Opt, OptionError, Request, Spec, Values, group, option};
+pub use options::{
+    Among, Group, Opt, OptionError, OptionKind, Request, Spec, Values, group, option,
+};
 pub use parts::{
     any_rows, covered, cut, error, first_last, group, path, rows, sql, tag_query, zero,
 };

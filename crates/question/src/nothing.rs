@@ -6,7 +6,7 @@ use etwkit_base::{digits, shell};
 use crate::covered::{Covered, Recorder};
 use crate::range::{Part, Unit};
 use crate::trace::TraceInfo;
-use crate::{Among, AnyQuestion, AnyRequest, Count, Group, Kind, Opt, Values};
+use crate::{Among, AnyQuestion, AnyRequest, Count, Group, Opt, OptionKind, Values};
 use crate::{Result, ask};
 use etwkit_sql::Session;
 use etwkit_sql::filter::{ProcessFilter, TextFilter};
@@ -69,7 +69,8 @@ impl Chosen {
             // An option given without a value that is not a flag only changes how rows are shown.
             let chooses = option.group == Group::Rows && option.heading.is_none();
             // A flag has no value, and any other option without one was not given.
-            (chooses && value.is_empty() == (option.kind == Kind::Flag)).then_some((option, value))
+            (chooses && value.is_empty() == (option.kind == OptionKind::Flag))
+                .then_some((option, value))
         };
         Self {
             given: question.options().into_iter().filter_map(given).collect(),
@@ -121,7 +122,7 @@ impl Chosen {
                 (Some(Among::Texts(what, several, sql)), _) => {
                     no_text(&session, (what, several), sql, value)?
                 }
-                (None, Kind::Range(Unit::Moment)) if option.name == "range" => {
+                (None, OptionKind::Range(Unit::Moment)) if option.name == "range" => {
                     outside(&session, value)?
                 }
                 (None, _) => None,

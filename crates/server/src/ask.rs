@@ -72,7 +72,7 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
 /// Checks that no option names files: the page does not name files of this machine.
 fn refuse_files(question: &dyn declared::AnyQuestion, values: &Values) -> Result<()> {
     for option in question.options() {
-        if matches!(option.kind, declared::Kind::Files) && values.contains_key(option.name) {
+        if matches!(option.kind, declared::OptionKind::Files) && values.contains_key(option.name) {
             return Err(Problem::bad(format!(
                 "{} names files, which the page cannot",
                 option.name

@@ -1,7 +1,7 @@
 //! Columns of tables for the page: the declared ones, and names in place of keys.
 
 use etwkit_sql::Session;
-use etwkit_trace::table::{Column, Kind, Table};
+use etwkit_trace::table::{Column, ColumnKind, Table};
 
 use crate::problem::{Problem, Result};
 use crate::schema;
@@ -156,11 +156,11 @@ impl Shown {
     }
 
     /// Type of [`Self::group`].
-    pub(crate) const fn kind(&self) -> Kind {
+    pub(crate) const fn kind(&self) -> ColumnKind {
         match self.how {
             How::Declared(column) => column.kind,
-            How::Process(_) | How::Thread(_) | How::Stack(_) | How::Frames(_) => Kind::Int32,
-            How::Tag(_) => Kind::Text,
+            How::Process(_) | How::Thread(_) | How::Stack(_) | How::Frames(_) => ColumnKind::Int32,
+            How::Tag(_) => ColumnKind::Text,
         }
     }
 

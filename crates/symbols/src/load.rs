@@ -12,7 +12,7 @@ use crate::identity::is_plain_name;
 use crate::image::{Image, ImageIdentity, NamedPdb};
 use crate::pdb::Pdb;
 use crate::portable::{Portable, SourceLine};
-use crate::store::{Attempt, Client, Found, Kind, Limits, Search, Sought, carried};
+use crate::store::{Attempt, Client, Found, Limits, Search, Sought, SymbolFileKind, carried};
 use crate::table::{self, Table};
 use crate::{Cancel, Error, Event, Identity, Progress, Result, SearchPath, Symbol, breakpad};
 
@@ -290,24 +290,30 @@ impl Symbols {
     ) -> Result<Content> {
         let mut damage = Vec::new();
         let table = match found.kind {
-            Kind::Portable => {
+            SymbolFileKind::Portable => {
                 return Ok(Content::Portable(Portable::open(fs::read(&found.path)?)?));
             }
             // Of a huge file only the parts with wanted addresses are read, which is much less.
-            Kind::Pdb | Kind::CompressedPdb if bytes > self.options.whole_bytes => {
+            SymbolFileKind::Pdb | SymbolFileKind::CompressedPdb
+                if bytes > self.options.whole_bytes =>
+            {
                 return Ok(Content::Large(found.path.clone()));
             }
             // Demanglers recurse into names of any depth, so that the reader has a stack of its
             // own.
-            Kind::Pdb | Kind::CompressedPdb => apart(|| {
+            SymbolFileKind::Pdb | SymbolFileKind::CompressedPdb => apart(|| {
                 let mut pdb = open(&found.path)?;
                 let table = pdb.table()?;
                 pdb.damage().clone_into(&mut damage);
                 Ok(table)
             })?,
-            Kind::Breakpad => apart(|| breakpad::table(BufReader::new(File::open(&found.path)?)))?,
-            Kind::Carrier => return Ok(Content::Portable(carried(&found.path)?)),
-            Kind::Image => return Err(Error::Unsupported("it is an image, no symbol file")),
+            SymbolFileKind::Breakpad => {
+                apart(|| breakpad::table(BufReader::new(File::open(&found.path)?)))?
+            }
+            SymbolFileKind::Carrier => return Ok(Content::Portable(carried(&found.path)?)),
+            SymbolFileKind::Image => {
+                return Err(Error::Unsupported("it is an image, no symbol file"));
+            }
         };
         let mut note = |reason| {
             tried.push(Attempt {

@@ -3,7 +3,7 @@
 use etwkit_question::Error;
 use etwkit_question::range::{Part, Range};
 use etwkit_question::trace::TraceInfo;
-use etwkit_question::{Kind, Opt, OptionError, OptionValue, Spec, Values};
+use etwkit_question::{Opt, OptionError, OptionKind, OptionValue, Spec, Values};
 use etwkit_sql::Session;
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ impl Parts {
 /// Parses a repeated option, a list, or one text with `;` between.
 impl OptionValue for Parts {
     fn options(&self, spec: Spec) -> Vec<Opt> {
-        vec![spec.opt(Kind::List, None)]
+        vec![spec.opt(OptionKind::List, None)]
     }
 
     fn read(values: &Values, spec: &Spec) -> std::result::Result<Option<Self>, OptionError> {

@@ -8,7 +8,7 @@
 //! Columns left of the golden bar are keys. Without a visible one there, each row is written
 //! separately.
 
-use crate::wpa::catalog::{self, Column, Graph, Kind, Time};
+use crate::wpa::catalog::{self, Column, Graph, Time, ValueKind};
 use crate::wpa::filter;
 use crate::wpa::format::Unit;
 use crate::wpa::part::View;
@@ -41,7 +41,7 @@ pub struct Written {
     /// Its title.
     pub title: String,
     /// Kind of its values.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// The unit in which they are written, of times and sizes.
     pub unit: Unit,
 }
@@ -50,7 +50,7 @@ pub struct Written {
 struct Picked<'p> {
     shown: &'p Shown,
     name: &'static str,
-    kind: Kind,
+    kind: ValueKind,
     sql: String,
     is_key: bool,
 }
@@ -172,8 +172,10 @@ fn pick<'p>(shown: &'p Shown, graph: &'static Graph, is_key: bool) -> Result<Pic
         .or_else(by_name)
         .ok_or_else(|| why_missing(shown, graph))?;
     let (kind, sql) = match (shown.option, known.kind) {
-        (ColumnOption::StackTag, Kind::Stack) => (Kind::Text, filter::stack_tag(known.sql)),
-        (ColumnOption::NoPid, Kind::Process(name)) => (known.kind, name.to_owned()),
+        (ColumnOption::StackTag, ValueKind::Stack) => {
+            (ValueKind::Text, filter::stack_tag(known.sql))
+        }
+        (ColumnOption::NoPid, ValueKind::Process(name)) => (known.kind, name.to_owned()),
         (_, kind) => (kind, known.sql.to_owned()),
     };
     Ok(Picked {
@@ -198,12 +200,12 @@ fn why_not(column: &Picked<'_>, graph: &Graph) -> Option<String> {
     // Digits of an address are not an amount: their sum would mean nothing.
     let is_number = !matches!(
         column.kind,
-        Kind::Text | Kind::Process(_) | Kind::Stack | Kind::Hex
+        ValueKind::Text | ValueKind::Process(_) | ValueKind::Stack | ValueKind::Hex
     );
     match &column.shown.aggregation {
         _ if column.is_key => None,
         Aggregation::Other(word) => Some(format!("aggregation \"{word}\" is not known here")),
-        Aggregation::Peak if column.kind != Kind::Bytes || graph.table != MEASURED => {
+        Aggregation::Peak if column.kind != ValueKind::Bytes || graph.table != MEASURED => {
             Some("the most at any time is only computed of sizes that were measured".to_owned())
         }
         Aggregation::Sum | Aggregation::Average | Aggregation::WeightedAverage if !is_number => {
@@ -311,7 +313,7 @@ fn value(column: &Picked<'_>, is_grouped: bool, view: &View) -> String {
     };
     // Stacks that differ only in the address of a call within a method are one group, since methods
     // are shown.
-    if column.kind == Kind::Stack && is_grouped {
+    if column.kind == ValueKind::Stack && is_grouped {
         format!("stack_root({sql}, {ALL_FRAMES})")
     } else {
         sql
@@ -407,7 +409,11 @@ fn written(picked: &[Picked<'_>], is_grouped: bool) -> Vec<Written> {
         let counts = is_grouped
             && !column.is_key
             && matches!(aggregation, Aggregation::Count | Aggregation::UniqueCount);
-        let kind = if counts { Kind::Number } else { column.kind };
+        let kind = if counts {
+            ValueKind::Number
+        } else {
+            column.kind
+        };
         let unit = unit(kind, column.shown.unit);
         let mut title = title(column, kind, unit);
         // Profiles show a column several times with different aggregations. Readers of CSV find
@@ -422,31 +428,34 @@ fn written(picked: &[Picked<'_>], is_grouped: bool) -> Vec<Written> {
 
 /// Returns the unit in which values are written: the unit of the profile if it measures the same
 /// quantity.
-fn unit(kind: Kind, asked: Option<Unit>) -> Unit {
+fn unit(kind: ValueKind, asked: Option<Unit>) -> Unit {
     let usual = match kind {
-        Kind::Moment => Unit::Seconds,
-        Kind::Duration(unit) => unit,
-        Kind::Hex => Unit::Hex,
+        ValueKind::Moment => Unit::Seconds,
+        ValueKind::Duration(unit) => unit,
+        ValueKind::Hex => Unit::Hex,
         _ => Unit::Bytes,
     };
     let fits = |asked: &Unit| match kind {
-        Kind::Moment | Kind::Duration(_) => asked.is_time(),
-        Kind::Bytes => asked.is_size(),
-        Kind::Number => *asked == Unit::Hex,
+        ValueKind::Moment | ValueKind::Duration(_) => asked.is_time(),
+        ValueKind::Bytes => asked.is_size(),
+        ValueKind::Number => *asked == Unit::Hex,
         _ => false,
     };
     asked.filter(fits).unwrap_or(usual)
 }
 
-fn title(column: &Picked<'_>, kind: Kind, unit: Unit) -> String {
+fn title(column: &Picked<'_>, kind: ValueKind, unit: Unit) -> String {
     let name = match (column.shown.option, column.kind) {
         (ColumnOption::StackTag, _) => format!("{} Tag", column.name),
-        (ColumnOption::NoPid, Kind::Process(_)) => format!("{} (Name)", column.name),
+        (ColumnOption::NoPid, ValueKind::Process(_)) => format!("{} (Name)", column.name),
         // The option shows the whole duration, so the title must not contain `(in view)`.
         (ColumnOption::Whole, _) => column.name.replace(" (in view)", ""),
         _ => column.name.to_owned(),
     };
-    let has_unit = matches!(kind, Kind::Moment | Kind::Duration(_) | Kind::Bytes);
+    let has_unit = matches!(
+        kind,
+        ValueKind::Moment | ValueKind::Duration(_) | ValueKind::Bytes
+    );
     let suffix = format!(" ({})", unit.word());
     if has_unit && !name.ends_with(&suffix) {
         format!("{name}{suffix}")

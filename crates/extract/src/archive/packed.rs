@@ -13,7 +13,7 @@ use etwkit_base::endings;
 use etwkit_etl::session::{HEAD_LEN, check_head};
 
 use super::{Archive, Flaw, Member, Wanted};
-use crate::kind::{Format, Kind};
+use crate::kind::{FileKind, Format};
 use crate::quiet;
 use crate::spool::{Growing, Spool};
 use crate::{Error, Result};
@@ -197,25 +197,25 @@ impl Output<'_> {
         if self.archive.wanted != Wanted::TRACES {
             return Ok(());
         }
-        match Kind::of(&self.head) {
-            Kind::Other(found) => Err(Error::ArchiveInside {
+        match FileKind::of(&self.head) {
+            FileKind::Other(found) => Err(Error::ArchiveInside {
                 archive: archive(),
                 outer: self.format.noun(),
                 found,
             }),
-            Kind::Trace if self.head.is_empty() => Err(Error::Empty {
+            FileKind::Trace if self.head.is_empty() => Err(Error::Empty {
                 name: format!(
                     "{}: {}",
                     archive(),
                     endings::unpacked(&self.archive.own_name)
                 ),
             }),
-            Kind::Trace => check_head(&self.head).map_err(|source| Error::NotATrace {
+            FileKind::Trace => check_head(&self.head).map_err(|source| Error::NotATrace {
                 archive: archive(),
                 outer: self.format.noun(),
                 source,
             }),
-            Kind::Zip | Kind::SevenZip | Kind::Cab | Kind::Packed(_) => Ok(()),
+            FileKind::Zip | FileKind::SevenZip | FileKind::Cab | FileKind::Packed(_) => Ok(()),
         }
     }
 }
@@ -281,7 +281,7 @@ impl Input {
         if head.is_empty() {
             return Ok(Next::End);
         }
-        if Kind::of(head) == Kind::Packed(format) || is_skippable(format, head) {
+        if FileKind::of(head) == FileKind::Packed(format) || is_skippable(format, head) {
             return Ok(Next::Part);
         }
         // The rest is counted to the end of the file, whatever it is.

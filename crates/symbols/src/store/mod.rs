@@ -19,7 +19,7 @@ mod sought;
 use std::fmt;
 use std::path::PathBuf;
 
-pub(crate) use check::{Kind, carried};
+pub(crate) use check::{SymbolFileKind, carried};
 pub(crate) use fetch::Client;
 pub use fetch::Limits;
 pub(crate) use search::{Found, Search};

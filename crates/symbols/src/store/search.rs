@@ -4,7 +4,7 @@
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::check::Kind;
+use super::check::SymbolFileKind;
 use super::fetch::{Client, Refusal};
 use super::folder::{
     Origin, Unpacking, attempt, copy, find_flat, find_in_store, folder_in, keep, unpack,
@@ -19,7 +19,7 @@ use crate::{Error, Event, Progress, Result, SearchPath};
 pub(crate) struct Found {
     /// Path at which it can be opened.
     pub(crate) path: PathBuf,
-    pub(crate) kind: Kind,
+    pub(crate) kind: SymbolFileKind,
     /// Source of the file: a path or URL.
     pub(crate) source: String,
 }
@@ -171,7 +171,7 @@ impl Search<'_> {
         sought: Sought<'_>,
         progress: &mut dyn Progress,
         tried: &mut Vec<Attempt>,
-    ) -> Option<(PathBuf, Kind, String)> {
+    ) -> Option<(PathBuf, SymbolFileKind, String)> {
         let before = tried.len();
         let mut asked = sought.places(false);
         if self.client.is_two_tier(server) {
@@ -208,7 +208,7 @@ impl Search<'_> {
         store: &Path,
         sought: Sought<'_>,
         progress: &mut dyn Progress,
-    ) -> std::result::Result<Option<(PathBuf, Kind)>, Stop> {
+    ) -> std::result::Result<Option<(PathBuf, SymbolFileKind)>, Stop> {
         let limits = self.client.limits();
         let mut refusal = None;
         let mut receive = |file: &mut std::fs::File| -> Result<()> {
@@ -306,7 +306,7 @@ fn remove_empty_folders(innermost: &Path, store: &Path) {
 /// created, the file itself.
 fn bring_nearer(
     path: PathBuf,
-    kind: Kind,
+    kind: SymbolFileKind,
     nearer: &[&Path],
     sought: Sought<'_>,
     tried: &mut Vec<Attempt>,

@@ -1,6 +1,6 @@
 //! Tables of a trace: names of files, titles, and numbers, which are equal to SQL.
 
-use etwkit_export::wpa::catalog::{Column, Kind, by_name, graphs};
+use etwkit_export::wpa::catalog::{Column, ValueKind, by_name, graphs};
 use etwkit_export::wpa::{Aggregation, Preset, ProfileArgs, Shown, View, plan};
 use etwkit_sql::arrow::array::RecordBatch;
 use etwkit_terminal::Exit;
@@ -391,13 +391,13 @@ fn a_filter_may_have_hundreds_of_comparisons() {
 /// Conditions on a column by the kind of its values.
 fn conditions(column: &Column) -> Vec<String> {
     let operators: &[&str] = match column.kind {
-        Kind::Text | Kind::Stack => &["=\"a\"", "<>\"b\"", "~=\"c\"", "~!\"d\""],
-        Kind::Process(_) => &["=\"a.exe (1)\"", "~<\"b\""],
-        Kind::Number => &["=1", "<>2", ">=3", "~=\"4\""],
-        Kind::Hex => &["=0x10", ">=1", "~=\"0xf\""],
-        Kind::Moment | Kind::Duration(_) => &["<1.5", ">2ms"],
-        Kind::Bytes => &[">1KB", "<>5"],
-        Kind::Percent => &[">0.5", "<=10"],
+        ValueKind::Text | ValueKind::Stack => &["=\"a\"", "<>\"b\"", "~=\"c\"", "~!\"d\""],
+        ValueKind::Process(_) => &["=\"a.exe (1)\"", "~<\"b\""],
+        ValueKind::Number => &["=1", "<>2", ">=3", "~=\"4\""],
+        ValueKind::Hex => &["=0x10", ">=1", "~=\"0xf\""],
+        ValueKind::Moment | ValueKind::Duration(_) => &["<1.5", ">2ms"],
+        ValueKind::Bytes => &[">1KB", "<>5"],
+        ValueKind::Percent => &[">0.5", "<=10"],
     };
     let on = |title: &str, operators: &[&str]| {
         let one = |operator: &&str| format!("[{title}]:{operator}");
@@ -405,8 +405,10 @@ fn conditions(column: &Column) -> Vec<String> {
     };
     let mut all = on(column.name, operators);
     match column.kind {
-        Kind::Stack => all.extend(on(&format!("{} Tag", column.name), &["=\"Other\""])),
-        Kind::Process(_) => all.extend(on(&format!("{} (Name)", column.name), &["=\"a.exe\""])),
+        ValueKind::Stack => all.extend(on(&format!("{} Tag", column.name), &["=\"Other\""])),
+        ValueKind::Process(_) => {
+            all.extend(on(&format!("{} (Name)", column.name), &["=\"a.exe\""]))
+        }
         _ => {}
     }
     all
