@@ -39,5 +39,5 @@ pub use cut::{Cut, CutError, OnProgress, Options, cut};
 pub use fate::Fate;
 pub use redact::{Kept, Reason, Redaction, Substitute};
 pub use report::{checked_json, checked_lines, json, lines};
-pub use run::{Asks, Done, FindRange, OutFiles, check, run};
+pub use run::{ArgumentParsers, Done, FindRange, OutFiles, check, run};
 pub use write::CUT_NAME;

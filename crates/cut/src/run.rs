@@ -18,7 +18,7 @@ use crate::map;
 pub type FindRange<'a> = dyn Fn(&str, &Input) -> Result<Range> + 'a;
 
 /// Parsers for words of the command line, shared with all commands.
-pub struct Asks<'a> {
+pub struct ArgumentParsers<'a> {
     /// A part of the time.
     pub range: &'a FindRange<'a>,
     /// A list of names.
@@ -70,7 +70,7 @@ pub struct Done {
 pub fn run(
     args: &CutArgs,
     map: Option<&Path>,
-    asks: &Asks<'_>,
+    parsers: &ArgumentParsers<'_>,
     files: &impl OutFiles,
     progress: &mut OnProgress<'_>,
 ) -> Result<Option<Done>> {
@@ -85,7 +85,7 @@ pub fn run(
     // Independent of `--force`: nobody wants to lose the recording.
     refuse_own_input(args, target)?;
     let input = opened(args)?;
-    let options = options(args, asks, &input)?;
+    let options = options(args, parsers, &input)?;
     let out = files.create(target)?;
     let (cut, out) = match cut(input.session(), &options, out, progress) {
         Ok(done) => done,
@@ -116,11 +116,11 @@ pub fn run(
 /// A trace cannot be read, or an argument is wrong.
 pub fn check(
     args: &CutArgs,
-    asks: &Asks<'_>,
+    parsers: &ArgumentParsers<'_>,
     progress: &mut OnProgress<'_>,
 ) -> Result<Option<Done>> {
     let input = opened(args)?;
-    let options = options(args, asks, &input)?;
+    let options = options(args, parsers, &input)?;
     // Written to nowhere, so that the check does exactly what the cut would do.
     match cut(input.session(), &options, Nowhere::default(), progress) {
         Ok((cut, _)) => Ok(Some(Done {
@@ -168,16 +168,16 @@ fn opened(args: &CutArgs) -> Result<Input> {
     Ok(open(&args.traces, &options)?)
 }
 
-fn options(args: &CutArgs, asks: &Asks<'_>, input: &Input) -> Result<Options> {
+fn options(args: &CutArgs, parsers: &ArgumentParsers<'_>, input: &Input) -> Result<Options> {
     Ok(Options {
         range: args
             .range
             .as_deref()
-            .map(|text| (asks.range)(text, input))
+            .map(|text| (parsers.range)(text, input))
             .transpose()?,
         choice: Choice {
-            process: args.process.as_deref().map(|text| (asks.names)(text)),
-            provider: args.provider.as_deref().map(|text| (asks.names)(text)),
+            process: args.process.as_deref().map(|text| (parsers.names)(text)),
+            provider: args.provider.as_deref().map(|text| (parsers.names)(text)),
         },
         redact: args.redact.map(Into::into),
     })

@@ -38,7 +38,7 @@ pub use profile::{
 pub use recording::Recording;
 pub use stacks::Names;
 pub use timeline::{
-    Io, Item, Left, Order, Process, Ready, Readying, Sample, Scene, Slice, Thread, Timeline,
+    Io, Item, Order, Process, Ready, Readying, Sample, Scene, Slice, SwitchOut, Thread, Timeline,
     TimelineSums, Wait, What, processes,
 };
 

@@ -87,13 +87,13 @@ fn merged(_: &Shown, sources: Vec<Source<FindingRow>>, top: Top) -> Vec<(usize, 
     all
 }
 
-type Asked = Column<Shown, RuleRow>;
+type RuleColumn = Column<Shown, RuleRow>;
 
 pub(super) const RULES: View<Shown, RuleRow> = View::new(
     &[
-        Asked::new("Rule", "Rule", Word, |_, row| row.rule.clone().into()),
-        Asked::new("State", "State", Word, |_, row| row.state.clone().into()),
-        Asked::new("Missing", "Missing", Word, |_, row| {
+        RuleColumn::new("Rule", "Rule", Word, |_, row| row.rule.clone().into()),
+        RuleColumn::new("State", "State", Word, |_, row| row.state.clone().into()),
+        RuleColumn::new("Missing", "Missing", Word, |_, row| {
             row.missing.clone().into()
         }),
     ],

@@ -183,10 +183,10 @@ pub(super) const FACTS: View<&'static str, Fact> = View::new(
 /// The summary has no columns: the line above it is complete.
 pub(super) const SUMMARY: View<(), Summary> = View::new(&[], |_| 0.0).ranking(|()| Ranked::No);
 
-type Said = Column<(), Remark>;
+type RemarkColumn = Column<(), Remark>;
 
 pub(super) const REMARKS: View<(), Remark> = View::new(
-    &[Said::new("Remark", "", Word, |(), row| {
+    &[RemarkColumn::new("Remark", "", Word, |(), row| {
         row.remark.clone().into()
     })],
     |_| 0.0,

@@ -28,25 +28,25 @@ impl Wait {
     }
 }
 
-type Single = Column<WaitQuestion, Wait>;
+type WaitColumn = Column<WaitQuestion, Wait>;
 
 pub(super) const WAITS: View<WaitQuestion, Wait> = View::new(
     &[
-        Single::new("Start", "Start", Moment, |_, it| it.row.start_ns.into()),
-        Single::new("Wait", "Wait ms", FineMilliseconds, |_, it| {
+        WaitColumn::new("Start", "Start", Moment, |_, it| it.row.start_ns.into()),
+        WaitColumn::new("Wait", "Wait ms", FineMilliseconds, |_, it| {
             it.row.wait_ns.into()
         })
         .cost(),
-        Single::new("Ready", "Ready ms", FineMilliseconds, |_, it| {
+        WaitColumn::new("Ready", "Ready ms", FineMilliseconds, |_, it| {
             it.row.ready_ns.into()
         })
         .cost(),
-        Single::new("Reason", "Reason", Word, |_, it| {
+        WaitColumn::new("Reason", "Reason", Word, |_, it| {
             it.row.wait_reason.clone().into()
         }),
-        Single::new("Thread", "Thread", Id, |_, it| it.row.tid.into()),
-        Single::new("Process", "Process", Process, |_, it| (&it.row).into()),
-        Single::new("Readying", "Ended by", Word, |_, it| {
+        WaitColumn::new("Thread", "Thread", Id, |_, it| it.row.tid.into()),
+        WaitColumn::new("Process", "Process", Process, |_, it| (&it.row).into()),
+        WaitColumn::new("Readying", "Ended by", Word, |_, it| {
             let row = &it.row;
             let process = row.readying_process.as_deref();
             ended_by(
@@ -57,10 +57,10 @@ pub(super) const WAITS: View<WaitQuestion, Wait> = View::new(
             )
             .into()
         }),
-        Single::new("Stack", "Waited in", Word, |_, it| {
+        WaitColumn::new("Stack", "Waited in", Word, |_, it| {
             it.stacks.stack.clone().into()
         }),
-        Single::new("ReadyingStack", "Ended in", Word, |_, it| {
+        WaitColumn::new("ReadyingStack", "Ended in", Word, |_, it| {
             it.stacks.readying_stack.clone().into()
         })
         .shown_if(|asked| asked.details),

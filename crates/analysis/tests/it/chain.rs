@@ -5,7 +5,7 @@ use std::sync::Arc;
 use etwkit_analysis::chain::{Chain, ChainRequest};
 use etwkit_analysis::wait::{WaitRequest, WaitSort};
 use etwkit_analysis::wait_question::WaitQuestion;
-use etwkit_question::Of;
+use etwkit_question::TypedQuestion;
 use etwkit_question::group::Top;
 use etwkit_question::nothing::Chosen;
 use etwkit_trace::table::{DiskIo, DpcIsr};
@@ -306,7 +306,7 @@ fn timers_are_recognised_by_their_dpc_by_the_reason_or_by_the_stack() {
 
 /// Returns the reason why the chains of a process on this machine have no row.
 fn why_none(machine: &Machine, options: &serde_json::Value) -> String {
-    let question = Of::<WaitQuestion>::QUESTION;
+    let question = TypedQuestion::<WaitQuestion>::QUESTION;
     let chosen = Chosen::of(&question, options.as_object().unwrap());
     let session = Arc::new(machine.session());
     chosen

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use clap::Parser as _;
-use etwkit_cut::{Asks, CutArgs, OutFiles};
+use etwkit_cut::{ArgumentParsers, CutArgs, OutFiles};
 use etwkit_engine::{Asking, Settings};
 use etwkit_export::wpa::Emitted;
 use etwkit_record::front::{Front, Here};
@@ -114,20 +114,20 @@ pub(crate) fn cut(args: &CutArgs, map: Option<&Path>, printer: &mut Printer<'_>)
     let target = args.out.as_deref().unwrap_or(Path::new("redaction"));
     let mut bar = bars.start(&target.display().to_string(), 0);
     let range = |text: &str, input: &_| TimeRange::parse(Some(text))?.of(input);
-    let asks = Asks {
+    let parsers = ArgumentParsers {
         range: &range,
         names: &wanted,
     };
     let progress = &mut |progress| bar.set(progress, &stoppable);
     let done = if args.check {
-        etwkit_cut::check(args, &asks, progress)?
+        etwkit_cut::check(args, &parsers, progress)?
     } else {
         let replace = if args.force {
             Replace::Cut
         } else {
             Replace::Nothing
         };
-        etwkit_cut::run(args, map, &asks, &replace, progress)?
+        etwkit_cut::run(args, map, &parsers, &replace, progress)?
     };
     let Some(done) = done else {
         return Ok(Exit::Interrupted);

@@ -25,7 +25,7 @@ use clap::Parser;
 use etwkit_compat::console::begin;
 use etwkit_engine::Engine;
 use etwkit_terminal::Exit;
-use etwkit_terminal::interrupt::OfConsole;
+use etwkit_terminal::interrupt::ConsoleRegistration;
 use etwkit_terminal::style::When;
 
 use crate::cli::{Cli, Command};
@@ -124,7 +124,7 @@ fn answered(request: Request, screen: &mut Screen<'_>) -> anyhow::Result<Exit> {
         Input::Lines
     };
     // A script ends with Ctrl-C like any command.
-    let interrupt = is_interactive.then(OfConsole::begin);
+    let interrupt = is_interactive.then(ConsoleRegistration::begin);
     let mut gate = Gate::new(screen.out, running.clone());
     let is_closed = gate.is_closed();
     let mut screen = Screen {

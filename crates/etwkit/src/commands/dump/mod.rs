@@ -14,8 +14,8 @@ pub(crate) mod diagnose;
 pub(crate) mod explain;
 pub(crate) mod one_finding;
 mod output;
-pub(crate) mod own;
 mod page;
+pub(crate) mod question_command;
 pub(crate) mod root;
 pub(crate) mod typed;
 

@@ -52,7 +52,7 @@ pub(super) fn ask_each<A: Send>(
     let mut parts = OneRecording::default();
     let naming = Naming {
         with_path: common.show_full_file_name,
-        as_asked: common.guest_csv().is_some(),
+        as_asked: common.etwanalyzer_csv().is_some(),
     };
     let wants_notes = printer.wants_notes();
     ask_in_order(
@@ -273,7 +273,7 @@ pub(super) fn machine_with_header<'r>(
         return Ok(true);
     }
     if let Some(path) = &common.csv {
-        if let Some(style) = common.guest_csv() {
+        if let Some(style) = common.etwanalyzer_csv() {
             return foreign_csv(common, style, path, printer, rows).map(|()| true);
         }
         if is_stdout(path) {
