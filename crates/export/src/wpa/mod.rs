@@ -38,7 +38,7 @@ pub use args::{LineArgs, ProfileArgs};
 pub use command::{Output, export, wpaexporter};
 pub use etwkit_sql::xml::FileError;
 pub use format::Unit;
-pub use front::{Emitted, Front};
+pub use front::ExportFrontEnd;
 pub use line::{Does, ExporterLine, OPTIONS, Opt, Takes};
 pub use part::{Part, View};
 pub use plan::{Plan, Written, plan};
