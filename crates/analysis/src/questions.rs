@@ -8,7 +8,7 @@ use crate::explain::ExplainRequest;
 use crate::overhead::OverheadRequest;
 use crate::path::PathRequest;
 use crate::region::RegionRequest;
-use crate::wait_question::WaitQuestion;
+use crate::wait::WaitRequest;
 
 /// The critical path, which is also a separate command.
 pub static CRITICAL_PATH: &dyn AnyQuestion = &TypedQuestion::<PathRequest>::QUESTION;
@@ -25,7 +25,7 @@ pub static DIFF: &dyn AnyQuestion = &TypedQuestion::<DiffRequest>::QUESTION;
 /// The questions, in the order in which help lists them.
 pub static QUESTIONS: &[&dyn AnyQuestion] = &[
     &TypedQuestion::<RegionRequest>::QUESTION,
-    &TypedQuestion::<WaitQuestion>::QUESTION,
+    &TypedQuestion::<WaitRequest>::QUESTION,
     &TypedQuestion::<OverheadRequest>::QUESTION,
     CRITICAL_PATH,
     DIAGNOSE,

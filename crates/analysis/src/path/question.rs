@@ -15,9 +15,8 @@ use super::view::{PROCESSES, SEGMENTS, SHARES, Shown, TREE, WithStacks, who};
 use super::{Chosen, CriticalPath, PathAnswer, PathRequest};
 use crate::Result;
 use crate::slice::question;
-use crate::stacks::StackText;
+use crate::stacks::{StackText, Stacks};
 use crate::threads::Thread;
-use crate::wait_question::Stacks;
 
 /// Default number of rows in text: together with the lines above them about a screenful.
 const SHOWN: usize = 20;

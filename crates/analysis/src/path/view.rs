@@ -6,8 +6,8 @@ use etwkit_question::{Column, Ranked, View};
 use serde::Serialize;
 
 use super::rows::{Node, ProcessShare, Segment, Share};
+use crate::stacks::Stacks;
 use crate::time_line::State;
-use crate::wait_question::Stacks;
 
 /// A row with its stacks as text.
 #[derive(Debug, Clone, Serialize)]

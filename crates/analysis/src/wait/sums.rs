@@ -7,21 +7,20 @@ use etwkit_question::rows::Field;
 use etwkit_question::{Answer, Column, Ranked, Value, View};
 use etwkit_sql::Session;
 
-use super::{WaitQuestion, ended_by};
+use super::{WaitBy, WaitRequest, WaitSort, WaitSum, ended_by};
 use crate::Result;
-use crate::wait::{WaitBy, WaitSort, WaitSum};
 
 /// A question with the properties of its rows.
 #[derive(Clone)]
 struct AskedSums {
-    of: WaitQuestion,
+    of: WaitRequest,
     has_open: bool,
     has_unknown: bool,
 }
 
 impl AskedSums {
     fn is_by(&self, by: WaitBy) -> bool {
-        self.of.by() == by
+        self.of.by == by
     }
 
     /// Returns `true` if rows are grouped by the end of the waits.
@@ -123,7 +122,7 @@ const SUMS: View<AskedSums, WaitSum> = View::new(
 .ranking(|asked| Ranked::rows_unless(asked.of.sort == WaitSort::Time));
 
 /// Declares the aggregation of columns of JSON and CSV.
-pub(super) fn describe(question: &WaitQuestion, fields: &mut [Field]) {
+pub(super) fn describe(question: &WaitRequest, fields: &mut [Field]) {
     let asked = AskedSums {
         of: question.clone(),
         has_open: true,
@@ -151,8 +150,8 @@ fn readying(row: &WaitSum) -> String {
     )
 }
 
-pub(super) fn answer(question: &WaitQuestion, session: &Session) -> Result<Answer> {
-    let rows = question.request().ask(session)?;
+pub(super) fn answer(question: &WaitRequest, session: &Session) -> Result<Answer> {
+    let rows = question.ask(session)?;
     let asked = AskedSums {
         of: question.clone(),
         has_open: question.details || rows.iter().any(|row| row.open_waits > 0),
