@@ -17,7 +17,7 @@ use crate::fate::{Fate, fate, is_header};
 use crate::losses::{Edges, Losses};
 use crate::part::Part;
 use crate::plan::{Plan, Planner};
-use crate::redact::{Kept, Redacted, Redaction, Redactor, Substitute};
+use crate::redact::{KeptTexts, Redacted, Redaction, Redactor, Substitute};
 use crate::write::{Copy, Shape};
 
 /// The selection of events to keep, and whether to redact them.
@@ -47,7 +47,7 @@ pub struct Cut {
     /// Substitutes and originals.
     pub substitutes: Vec<Substitute>,
     /// Texts that a redaction kept, by reason.
-    pub kept: Kept,
+    pub kept: KeptTexts,
     /// Damage found in the files.
     pub damage: Damage,
 }

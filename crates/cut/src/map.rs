@@ -296,7 +296,7 @@ fn is_color(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Writes lines with originals instead of substitutes.
-pub struct Named<'o, W: Write> {
+pub struct OriginalsWriter<'o, W: Write> {
     out: W,
     originals: &'o Originals,
     form: Form,
@@ -306,7 +306,7 @@ pub struct Named<'o, W: Write> {
     rows: Vec<String>,
 }
 
-impl<'o, W: Write> Named<'o, W> {
+impl<'o, W: Write> OriginalsWriter<'o, W> {
     /// Creates a writer.
     pub const fn new(out: W, originals: &'o Originals, form: Form) -> Self {
         Self {
@@ -369,7 +369,7 @@ impl<'o, W: Write> Named<'o, W> {
     }
 }
 
-impl<W: Write> Write for Named<'_, W> {
+impl<W: Write> Write for OriginalsWriter<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.line.extend_from_slice(line);
@@ -444,7 +444,7 @@ mod tests {
     fn a_table_gets_wider_as_a_whole() {
         let all = originals(&[("driver-1", "scanner")]);
         let mut out = Vec::new();
-        let mut named = Named::new(&mut out, &all, Form::Text);
+        let mut named = OriginalsWriter::new(&mut out, &all, Form::Text);
         named
             .write_all(b"driver-1  x\n  Name      ms\n  driver-1   1\n  a         22\nend")
             .unwrap();
@@ -455,7 +455,7 @@ mod tests {
         );
         let all = originals(&[("driver-1", "scanner-of-files")]);
         let mut out = Vec::new();
-        let mut named = Named::new(&mut out, &all, Form::Text);
+        let mut named = OriginalsWriter::new(&mut out, &all, Form::Text);
         named
             .write_all(b"  Name      ms\n  driver-1   1\n  a         22\n")
             .unwrap();

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use etwkit_extract::{Input, Limits, Options as OpenOptions, open};
 use etwkit_terminal::errors::advised;
 use etwkit_trace::import::Range;
-use etwkit_trace::report::events::Wanted;
+use etwkit_trace::report::events::NameFilter;
 
 use crate::args::{CutArgs, RedactWhat};
 use crate::chosen::Choice;
@@ -22,7 +22,7 @@ pub struct ArgumentParsers<'a> {
     /// A part of the time.
     pub range: &'a FindRange<'a>,
     /// A list of names.
-    pub names: &'a dyn Fn(&str) -> Wanted<'static>,
+    pub names: &'a dyn Fn(&str) -> NameFilter<'static>,
 }
 
 /// Output files as the program writes them: each is complete or absent.
@@ -51,7 +51,7 @@ pub trait OutFiles {
 
 /// The result of the command.
 #[derive(Debug)]
-pub struct Done {
+pub struct CutOutcome {
     /// Names of the files that were read.
     pub traces: Vec<String>,
     /// The new trace.
@@ -73,7 +73,7 @@ pub fn run(
     parsers: &ArgumentParsers<'_>,
     files: &impl OutFiles,
     progress: &mut OnProgress<'_>,
-) -> Result<Option<Done>> {
+) -> Result<Option<CutOutcome>> {
     let Some(target) = &args.out else {
         bail!("--out is missing");
     };
@@ -101,7 +101,7 @@ pub fn run(
         .metadata()
         .with_context(|| format!("cannot write {}", target.display()))?
         .len();
-    Ok(Some(Done {
+    Ok(Some(CutOutcome {
         traces: labels(&input),
         out: target.clone(),
         sizes: (size(&input), written),
@@ -118,12 +118,12 @@ pub fn check(
     args: &CutArgs,
     parsers: &ArgumentParsers<'_>,
     progress: &mut OnProgress<'_>,
-) -> Result<Option<Done>> {
+) -> Result<Option<CutOutcome>> {
     let input = opened(args)?;
     let options = options(args, parsers, &input)?;
     // Written to nowhere, so that the check does exactly what the cut would do.
     match cut(input.session(), &options, Nowhere::default(), progress) {
-        Ok((cut, _)) => Ok(Some(Done {
+        Ok((cut, _)) => Ok(Some(CutOutcome {
             traces: labels(&input),
             out: PathBuf::new(),
             sizes: (size(&input), 0),

@@ -15,7 +15,7 @@ use etwkit_record::lab::LabArgs;
 use etwkit_record::test_runs::RunArgs;
 use etwkit_server::mcp::McpArgs;
 use etwkit_sql::{nearest, similar};
-use etwkit_terminal::style::When;
+use etwkit_terminal::style::ColorMode;
 
 use crate::arguments::TraceArgs;
 use crate::commands::cache::CacheArgs;
@@ -63,7 +63,7 @@ pub(crate) struct Cli {
         display_order = 900,
         hide_possible_values = true
     )]
-    pub(crate) color: Option<When>,
+    pub(crate) color: Option<ColorMode>,
     /// Print errors only, no notes
     #[arg(
         long,

@@ -9,10 +9,10 @@ use clap::Parser;
 use etwkit_compat::{EtwAnalyzerForm, Extraction, Plan, Step, on_disk, plan, shell_line};
 use etwkit_question::test_run::Selection;
 use etwkit_terminal::Exit;
-use etwkit_terminal::style::When;
+use etwkit_terminal::style::ColorMode;
 
 use crate::cli::{self, Cli, Command, ExtractArgs};
-use crate::commands::extract::{Done, run_reporting};
+use crate::commands::extract::{ExtractedTrace, run_reporting};
 use crate::options::OptionGroup;
 use crate::printer::Printer;
 
@@ -20,7 +20,7 @@ use crate::printer::Printer;
 pub(crate) fn run(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let words = etwkit_compat::words(args);
     if etwkit_compat::is_plain(&words) {
-        printer.choose_colors(Some(When::Never));
+        printer.choose_colors(Some(ColorMode::Never));
     }
     carry_out(plan(&words, &on_disk)?, &|_| {}, printer)
 }
@@ -126,7 +126,7 @@ fn extract(extraction: &Extraction, printer: &mut Printer<'_>) -> anyhow::Result
         let exit = run_reporting(
             &args,
             &sets,
-            &mut |Done {
+            &mut |ExtractedTrace {
                       trace,
                       target,
                       kept,

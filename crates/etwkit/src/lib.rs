@@ -45,7 +45,7 @@ use cli::{Cli, Command};
 use context::Context;
 use etwkit_engine::Asking;
 use etwkit_terminal::errors::Errors;
-use etwkit_terminal::style::{self, When};
+use etwkit_terminal::style::{self, ColorMode};
 use etwkit_terminal::{WriteError, config};
 use printer::{Printer, Speech};
 use rules::NameArgs;
@@ -99,7 +99,7 @@ pub(crate) struct Screen<'w> {
     pub(crate) err: &'w mut dyn Write,
     pub(crate) terminal: Terminal,
     /// Colors that a console was started with, for all of its lines.
-    pub(crate) session: Option<When>,
+    pub(crate) session: Option<ColorMode>,
     /// Amount of a console's output on the error stream, for all of its lines.
     pub(crate) speech: Speech,
 }

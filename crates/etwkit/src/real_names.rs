@@ -6,7 +6,7 @@ mod filter;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use etwkit_cut::map::{Form, Named, Originals};
+use etwkit_cut::map::{Form, Originals, OriginalsWriter};
 use etwkit_terminal::Exit;
 use etwkit_terminal::errors::advised;
 
@@ -29,14 +29,14 @@ const OF_TRACE: [&str; 8] = [
 ];
 
 /// A wish for real names.
-pub(crate) struct Wanted {
+pub(crate) struct RealNames {
     table: PathBuf,
     form: Form,
     command: Option<String>,
 }
 
 /// Returns the table that a command line names. `cut` writes it instead.
-pub(crate) fn of(args: &[OsString]) -> Option<Wanted> {
+pub(crate) fn of(args: &[OsString]) -> Option<RealNames> {
     // Before the arguments are parsed: errors about them are printed, too.
     let mut words = args.iter().skip(1).take_while(|arg| *arg != "--");
     let mut table = None;
@@ -57,14 +57,14 @@ pub(crate) fn of(args: &[OsString]) -> Option<Wanted> {
         return None;
     }
     let is_csv = args.iter().any(|arg| arg == "csv" || arg == "--format=csv");
-    Some(Wanted {
+    Some(RealNames {
         table: table?,
         form: if is_csv { Form::Csv } else { Form::Text },
         command: command.map(str::to_owned),
     })
 }
 
-impl Wanted {
+impl RealNames {
     /// Answers a command line.
     pub(crate) fn answer(&self, args: &[OsString], screen: &mut Screen<'_>) -> Exit {
         let originals = match self.originals() {
@@ -75,8 +75,8 @@ impl Wanted {
             Ok(args) => args,
             Err(error) => return screen.answer(Context::default(), |_| Err(error)),
         };
-        let mut out = Named::new(&mut *screen.out, &originals, self.form);
-        let mut err = Named::new(&mut *screen.err, &originals, Form::Text);
+        let mut out = OriginalsWriter::new(&mut *screen.out, &originals, self.form);
+        let mut err = OriginalsWriter::new(&mut *screen.err, &originals, Form::Text);
         let exit = Screen {
             out: &mut out,
             err: &mut err,

@@ -33,7 +33,7 @@ pub mod wpa;
 pub use error::{Error, Result};
 pub use packets::{Direction, Interface, Link, Packet, PacketSums, Packets};
 pub use profile::{
-    ExportRequest, Format, Head, Owner, Samples, Takes, WeighedStack, Writer, Written,
+    ExportRequest, Format, Head, Owner, Samples, Takes, WeighedStack, Writer, WrittenProfile,
 };
 pub use recording::Recording;
 pub use stacks::Names;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use etwkit_base::path::name_of;
 
-use crate::archive::{self, Archive, Wanted};
+use crate::archive::{self, Archive, MemberSelection};
 use crate::hash;
 use crate::kind::FileKind;
 use crate::open::{open_file, sniff};
@@ -61,7 +61,7 @@ impl OpenedFile {
 /// # Errors
 /// The file cannot be opened, is an archive of another kind, or is damaged; [`Error::NoTrace`] if
 /// the archive has no wanted member.
-pub fn open_files(path: &Path, wanted: Wanted, options: &Options) -> Result<Opened> {
+pub fn open_files(path: &Path, wanted: MemberSelection, options: &Options) -> Result<Opened> {
     let OpenedFile {
         path,
         name,
@@ -114,7 +114,7 @@ pub fn names_in_archive(path: &Path) -> Option<Vec<String>> {
             size,
             name: name_of(path),
             own_name: name_of(path),
-            wanted: Wanted::TRACES,
+            wanted: MemberSelection::TRACES,
         },
     )
 }

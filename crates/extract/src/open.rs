@@ -12,7 +12,7 @@ use etwkit_etl::source::ByteSource;
 use etwkit_etl::wire::trace_header::TraceHeader;
 use etwkit_trace::report::info::were_recorded_together;
 
-use crate::archive::{self, Archive, Flaw, Symbol, Wanted};
+use crate::archive::{self, Archive, Flaw, MemberSelection, Symbol};
 use crate::hash::source_hash;
 use crate::kind::{FileKind, MAGIC_LEN};
 use crate::manifest::{SourceFile, TraceSource};
@@ -328,7 +328,7 @@ fn open_one(
                 size,
                 name: name.clone(),
                 own_name: name.clone(),
-                wanted: Wanted::TRACES,
+                wanted: MemberSelection::TRACES,
             };
             // By its content and not by its name, because files are renamed.
             let found = archive::unpack(kind, archive, spool)?;

@@ -43,7 +43,7 @@ pub mod of_sql {
 pub use answer::{Above, Answer, Part, Sets, Shows, Sums};
 pub use any::{AnyQuestion, AnyRequest, TypedQuestion};
 pub use ask::{Count, ask, has_rows, is_recorded, is_recorded_but_empty};
-pub use column::{Better, Column, Shown, Style, Title, Total};
+pub use column::{Better, Column, Style, Title, Total, Visibility};
 pub use error::{Error, Result};
 pub use files::{Descriptions, Files, FilesError, NamedFile};
 pub use form::Form;

@@ -40,7 +40,7 @@ declare! {
 }
 
 /// The options of a request that choose among rows, with their values.
-pub struct Chosen {
+pub struct RowFilters {
     given: Vec<(Opt, String)>,
     /// The request with these values; `None` if they are faulty.
     request: Option<Box<dyn AnyRequest>>,
@@ -50,7 +50,7 @@ pub struct Chosen {
     leaves_out_idle: bool,
 }
 
-impl Chosen {
+impl RowFilters {
     /// Returns the options that were given and that choose rows.
     #[must_use]
     pub fn of(question: &dyn AnyQuestion, values: &Values) -> Self {

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::clock::Written;
+use crate::clock::WrittenTime;
 use etwkit_sql::time_format::TraceClock;
 
 /// The unit of a number without a written unit.
@@ -191,7 +191,7 @@ pub enum Part {
     /// In nanoseconds since the start of the trace.
     Known(Range),
     /// With clock times; a missing end has no limit.
-    Clock(Option<Written>, Option<Written>),
+    Clock(Option<WrittenTime>, Option<WrittenTime>),
 }
 
 impl Part {
@@ -209,7 +209,7 @@ impl Part {
             known => return known.map(Self::Known),
         };
         let (from, to) = text.split_once("..").unwrap_or((text, ""));
-        let end = |end: &str| -> Option<Option<Written>> {
+        let end = |end: &str| -> Option<Option<WrittenTime>> {
             if end.trim().is_empty() {
                 return Some(None);
             }
@@ -217,7 +217,7 @@ impl Part {
             let number = Range::parse(end, Unit::Moment)
                 .ok()
                 .filter(|_| !end.contains(':'));
-            let number = number.map(|range| Written::SinceStart(range.min));
+            let number = number.map(|range| WrittenTime::SinceStart(range.min));
             number.or_else(|| end.parse().ok()).map(Some)
         };
         end(from)
@@ -247,7 +247,7 @@ impl Part {
             problem: problem.to_owned(),
             hint: Unit::Moment.hint(),
         };
-        let end = |end: Option<Written>, open: i64| match end {
+        let end = |end: Option<WrittenTime>, open: i64| match end {
             None => Ok(open),
             Some(end) => end
                 .end_of_part(clock, duration_ns)

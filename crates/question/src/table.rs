@@ -5,7 +5,7 @@ use std::any::Any;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-use super::column::{Better, Column, Shown, Style, Title, Total};
+use super::column::{Better, Column, Style, Title, Total, Visibility};
 use super::value::{Format, Line, Value};
 use super::view::{Ranked, Source, View, largest};
 use crate::group::Top;
@@ -258,14 +258,14 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
                 .map_or(column.format, |format| format(&self.request)),
             style: column.style,
             is_shown: match column.shown {
-                Shown::Yes => true,
-                Shown::No => false,
-                Shown::If(shown) => shown(&self.request),
-                Shown::Known(shown) => {
+                Visibility::Yes => true,
+                Visibility::No => false,
+                Visibility::If(shown) => shown(&self.request),
+                Visibility::Known(shown) => {
                     let is_known = |row: &R| (column.value)(&self.request, row) != Value::Missing;
                     shown(&self.request) && self.rows.iter().any(is_known)
                 }
-                Shown::Merged(shown) => self.is_merged && shown(&self.request),
+                Visibility::Merged(shown) => self.is_merged && shown(&self.request),
             },
             missing: column.missing,
             total: column.total,

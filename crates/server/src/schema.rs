@@ -51,7 +51,7 @@ fn schema() -> Schema {
 fn table(table: &'static Table) -> TableInfo {
     let columns = crate::tables::columns(table)
         .iter()
-        .map(crate::tables::Shown::info)
+        .map(crate::tables::NamedColumn::info)
         .collect();
     let has_time = crate::times::of(table).moment().is_some();
     TableInfo {

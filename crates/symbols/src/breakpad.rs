@@ -11,7 +11,7 @@ use std::io::{BufRead, Read};
 use etwkit_etl::Guid;
 
 use crate::identity::parse_key;
-use crate::table::{Frame, MAX_DEPTH, Moves, Named, Table, Writer, lay_out};
+use crate::table::{Frame, MAX_DEPTH, Moves, NamedAddress, Table, Writer, lay_out};
 use crate::undecorate::{self, Decorated};
 use crate::{Error, Result};
 
@@ -72,10 +72,10 @@ struct Reader {
     writer: Writer,
     files: HashMap<u32, u32>,
     origins: HashMap<u32, u32>,
-    functions: Vec<Named>,
-    publics: Vec<Named>,
+    functions: Vec<NamedAddress>,
+    publics: Vec<NamedAddress>,
     /// The function that the following lines belong to.
-    open: Option<Named>,
+    open: Option<NamedAddress>,
     lines: Vec<LineRange>,
     inlines: Vec<Inline>,
     /// Frames that may still be written, in proportion to the bytes read.
@@ -121,10 +121,10 @@ impl Reader {
         };
     }
 
-    fn named(&mut self, start: u32, len: u32, name: &str) -> Named {
+    fn named(&mut self, start: u32, len: u32, name: &str) -> NamedAddress {
         let plain = undecorate::name(name, Decorated::default());
         let decorated = (plain != name).then(|| self.writer.string(name));
-        Named {
+        NamedAddress {
             start,
             len,
             name: self.writer.string(&plain),

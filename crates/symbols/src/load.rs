@@ -12,7 +12,7 @@ use crate::identity::is_plain_name;
 use crate::image::{Image, ImageIdentity, NamedPdb};
 use crate::pdb::Pdb;
 use crate::portable::{Portable, SourceLine};
-use crate::store::{Attempt, Client, Found, Limits, Search, Sought, SymbolFileKind, carried};
+use crate::store::{Attempt, Client, FoundFile, Limits, Search, Sought, SymbolFileKind, carried};
 use crate::table::{self, Table};
 use crate::{Cancel, Error, Event, Identity, Progress, Result, SearchPath, Symbol, breakpad};
 
@@ -283,7 +283,7 @@ impl Symbols {
 
     fn read(
         &self,
-        found: &Found,
+        found: &FoundFile,
         bytes: u64,
         identity: &Identity,
         tried: &mut Vec<Attempt>,

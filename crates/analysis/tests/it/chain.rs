@@ -6,7 +6,7 @@ use etwkit_analysis::chain::Chain;
 use etwkit_analysis::wait::{WaitRequest, WaitSort};
 use etwkit_question::TypedQuestion;
 use etwkit_question::group::Top;
-use etwkit_question::nothing::Chosen;
+use etwkit_question::nothing::RowFilters;
 use etwkit_trace::table::{DiskIo, DpcIsr};
 use serde_json::json;
 
@@ -286,7 +286,7 @@ fn timers_are_recognised_by_their_dpc_by_the_reason_or_by_the_stack() {
 /// Returns the reason why the chains of a process on this machine have no row.
 fn why_none(machine: &Machine, options: &serde_json::Value) -> String {
     let question = TypedQuestion::<WaitRequest>::QUESTION;
-    let chosen = Chosen::of(&question, options.as_object().unwrap());
+    let chosen = RowFilters::of(&question, options.as_object().unwrap());
     let session = Arc::new(machine.session());
     chosen
         .sentence::<etwkit_question::Error>("a.etl", || Ok(session))

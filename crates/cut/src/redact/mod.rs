@@ -34,7 +34,7 @@ use etwkit_etl::{HeaderKind, RawEvent};
 
 use evidence::Evidence;
 pub use substitutes::Substitute;
-pub use text::{Kept, Reason};
+pub use text::{KeptTexts, Reason};
 use text::{Subject, Texts};
 use words::Words;
 
@@ -139,9 +139,9 @@ impl Redactor {
     }
 
     /// Substitutes, and kept texts by reason; none if all texts are replaced.
-    pub(crate) fn into_table(self) -> (Vec<Substitute>, Kept) {
+    pub(crate) fn into_table(self) -> (Vec<Substitute>, KeptTexts) {
         match self.means {
-            Means::All(_) => (Vec::new(), Kept::new()),
+            Means::All(_) => (Vec::new(), KeptTexts::new()),
             Means::Private { texts, .. } => {
                 let texts = *texts;
                 (texts.substitutes.into_rows(), texts.kept)

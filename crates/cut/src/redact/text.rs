@@ -91,7 +91,7 @@ impl Reason {
 }
 
 /// Kept texts by reason, with the number of times that they were kept.
-pub type Kept = BTreeMap<Reason, BTreeMap<String, u64>>;
+pub type KeptTexts = BTreeMap<Reason, BTreeMap<String, u64>>;
 
 /// Replaces texts.
 #[derive(Debug, Default)]
@@ -102,7 +102,7 @@ pub(super) struct Texts {
     /// Modules by path in lower case, without the volume: true if they are Microsoft's.
     pub(super) images: FxHashMap<Box<str>, bool>,
     /// The texts that were kept.
-    pub(super) kept: Kept,
+    pub(super) kept: KeptTexts,
     remembered: FxHashMap<(Hint, Subject, Box<str>), Box<str>>,
 }
 

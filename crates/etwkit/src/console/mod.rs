@@ -26,7 +26,7 @@ use etwkit_compat::console::begin;
 use etwkit_engine::Engine;
 use etwkit_terminal::Exit;
 use etwkit_terminal::interrupt::ConsoleRegistration;
-use etwkit_terminal::style::When;
+use etwkit_terminal::style::ColorMode;
 
 use crate::cli::{Cli, Command};
 use crate::context::Context;
@@ -45,7 +45,7 @@ pub(crate) struct Request {
     queries: anyhow::Result<Vec<String>>,
     is_recursive: bool,
     has_history: bool,
-    colors: Option<When>,
+    colors: Option<ColorMode>,
     speech: Speech,
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn request(args: &[OsString]) -> Option<Request> {
             .as_ref()
             .ok()
             .filter(|begin| begin.is_plain)
-            .map(|_| When::Never);
+            .map(|_| ColorMode::Never);
         let queries = begin.map(|begin| begin.queries);
         return Some(Request {
             queries,

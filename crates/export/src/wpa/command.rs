@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use etwkit_analysis::region::Manifest;
 use etwkit_base::path::stem_of;
-use etwkit_engine::{Wanted, named, read_rules};
+use etwkit_engine::{InputKind, named, read_rules};
 use etwkit_question::NamedFile;
 use etwkit_question::range::Part as Written;
 use etwkit_question::{ask, has_rows, is_recorded_but_empty};
@@ -175,7 +175,7 @@ struct Done {
 
 impl Job {
     fn run(&self, front: &mut dyn ExportFrontEnd) -> Result<Exit> {
-        let traces = named(&self.traces, Wanted::Answers, false)?;
+        let traces = named(&self.traces, InputKind::Answers, false)?;
         if self.json {
             front.json_start("export");
         }

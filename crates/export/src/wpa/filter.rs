@@ -6,7 +6,7 @@ use etwkit_sql::literal::quoted;
 
 use crate::wpa::catalog::{Column, Graph, ValueKind};
 use crate::wpa::format::Unit;
-use crate::wpa::profile::Shown;
+use crate::wpa::profile::PresetColumn;
 use crate::wpa::words::{self, Condition, Operator};
 
 /// Returns the SQL for the condition of a preset with these columns. `fill` puts the ends of the
@@ -18,7 +18,7 @@ use crate::wpa::words::{self, Condition, Operator};
 pub(crate) fn sql(
     text: &str,
     graph: &'static Graph,
-    columns: &[Shown],
+    columns: &[PresetColumn],
     fill: &dyn Fn(&str) -> String,
 ) -> Result<String, String> {
     let condition = words::parse(text).map_err(|wrong| wrong.to_string())?;
@@ -173,7 +173,7 @@ struct Compared {
 struct Titles<'t> {
     graph: &'static Graph,
     /// Columns of the preset: profiles of version 1 have other titles for the same columns.
-    columns: &'t [Shown],
+    columns: &'t [PresetColumn],
 }
 
 impl Titles<'_> {
@@ -219,7 +219,7 @@ impl Titles<'_> {
     }
 
     /// Returns the column of the preset with this title, whatever unit is behind it.
-    fn shown(&self, bare: &str) -> Option<&Shown> {
+    fn shown(&self, bare: &str) -> Option<&PresetColumn> {
         self.columns
             .iter()
             .find(|shown| split_unit(&shown.name).0.eq_ignore_ascii_case(bare))
@@ -448,12 +448,12 @@ mod tests {
 
     /// The SQL for a condition of a preset whose columns have these titles and GUIDs.
     fn of_preset(graph: &str, columns: &[(&str, &str)], text: &str) -> Result<String, String> {
-        let shown = columns.iter().map(|(name, guid)| Shown {
+        let shown = columns.iter().map(|(name, guid)| PresetColumn {
             name: (*name).to_owned(),
             guid: (*guid).to_owned(),
-            ..Shown::default()
+            ..PresetColumn::default()
         });
-        let shown: Vec<Shown> = shown.collect();
+        let shown: Vec<PresetColumn> = shown.collect();
         sql(text, by_name(graph).unwrap(), &shown, &|sql| {
             sql.replace("$to", "9").replace("$from", "1")
         })

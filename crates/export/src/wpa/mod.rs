@@ -41,6 +41,6 @@ pub use format::Unit;
 pub use front::ExportFrontEnd;
 pub use line::{Does, ExporterLine, OPTIONS, Opt, Takes};
 pub use part::{Part, View};
-pub use plan::{Plan, Written, plan};
-pub use profile::{Aggregation, ColumnOption, Preset, Profile, Shown};
+pub use plan::{OutputColumn, Plan, plan};
+pub use profile::{Aggregation, ColumnOption, Preset, PresetColumn, Profile};
 pub use shipped::{SHIPPED, Shipped};

@@ -12,7 +12,7 @@ use crate::wpa::catalog::{self, Column, Graph, Time, ValueKind};
 use crate::wpa::filter;
 use crate::wpa::format::Unit;
 use crate::wpa::part::View;
-use crate::wpa::profile::{Aggregation, ColumnOption, Preset, Shown};
+use crate::wpa::profile::{Aggregation, ColumnOption, Preset, PresetColumn};
 
 /// More frames than stacks have, so that `stack_root` takes all of them: stacks of the same methods
 /// become one, regardless of addresses.
@@ -30,14 +30,14 @@ pub struct Plan {
     /// The question.
     pub sql: String,
     /// The columns of its answer, in their order.
-    pub columns: Vec<Written>,
+    pub columns: Vec<OutputColumn>,
     /// The parts of the preset that are left out, in words.
     pub left_out: Vec<String>,
 }
 
 /// A column of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct OutputColumn {
     /// Its title.
     pub title: String,
     /// Kind of its values.
@@ -48,7 +48,7 @@ pub struct Written {
 
 /// A known column that is shown.
 struct Picked<'p> {
-    shown: &'p Shown,
+    shown: &'p PresetColumn,
     name: &'static str,
     kind: ValueKind,
     sql: String,
@@ -154,12 +154,16 @@ pub fn plan(
 }
 
 /// Formats a column of a profile for people.
-fn named(shown: &Shown) -> String {
+fn named(shown: &PresetColumn) -> String {
     format!("column \"{}\" {{{}}}", shown.name, shown.guid)
 }
 
 /// Returns the catalog's column for a visible column of a profile.
-fn pick<'p>(shown: &'p Shown, graph: &'static Graph, is_key: bool) -> Result<Picked<'p>, String> {
+fn pick<'p>(
+    shown: &'p PresetColumn,
+    graph: &'static Graph,
+    is_key: bool,
+) -> Result<Picked<'p>, String> {
     // A column without a GUID of its own is found by its name. A column with another GUID is
     // another column, even if it has the same name.
     let by_name = || {
@@ -188,7 +192,7 @@ fn pick<'p>(shown: &'p Shown, graph: &'static Graph, is_key: bool) -> Result<Pic
 }
 
 /// Returns the reason why a column of a profile is not in the catalog.
-fn why_missing(shown: &Shown, graph: &Graph) -> String {
+fn why_missing(shown: &PresetColumn, graph: &Graph) -> String {
     match graph.unfilled(&shown.guid, &shown.name) {
         Some(known) => format!("column \"{}\": not in extracts: {}", known.name, known.why),
         None => format!("{} is not known here", named(shown)),
@@ -402,8 +406,8 @@ fn order(picked: &[Picked<'_>]) -> String {
 }
 
 /// Titles and units.
-fn written(picked: &[Picked<'_>], is_grouped: bool) -> Vec<Written> {
-    let mut written: Vec<Written> = Vec::new();
+fn written(picked: &[Picked<'_>], is_grouped: bool) -> Vec<OutputColumn> {
+    let mut written: Vec<OutputColumn> = Vec::new();
     for column in picked {
         let aggregation = &column.shown.aggregation;
         let counts = is_grouped
@@ -421,7 +425,7 @@ fn written(picked: &[Picked<'_>], is_grouped: bool) -> Vec<Written> {
         if written.iter().any(|other| other.title == title) {
             title = format!("{title} ({})", aggregation.word());
         }
-        written.push(Written { title, kind, unit });
+        written.push(OutputColumn { title, kind, unit });
     }
     written
 }

@@ -13,7 +13,7 @@ use etwkit_sql::frames::Frames;
 
 use crate::wpa::catalog::ValueKind;
 use crate::wpa::format::{self, Unit};
-use crate::wpa::plan::{Plan, Written};
+use crate::wpa::plan::{OutputColumn, Plan};
 
 /// Text for a stack that was not recorded.
 const NO_STACK: &str = "n/a";
@@ -82,13 +82,13 @@ fn rows_of(batch: &RecordBatch) -> u64 {
 
 /// The values of a column.
 struct Values<'p> {
-    column: &'p Written,
+    column: &'p OutputColumn,
     array: ArrayRef,
 }
 
 impl<'p> Values<'p> {
     /// Converts the values to the few types that cells have.
-    fn of(column: &'p Written, array: &ArrayRef) -> Result<Self> {
+    fn of(column: &'p OutputColumn, array: &ArrayRef) -> Result<Self> {
         // The engine may use other types of text and number than the declared ones; sums for
         // instance are wider.
         let to = match (column.kind, array.data_type()) {
@@ -111,7 +111,7 @@ struct Cells {
 impl Cells {
     fn cell(&mut self, values: &Values<'_>, row: usize) -> String {
         let Values {
-            column: Written { kind, unit, .. },
+            column: OutputColumn { kind, unit, .. },
             array,
         } = values;
         // An empty cell instead of 0: an unrecorded value may have been anything.

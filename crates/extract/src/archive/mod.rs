@@ -46,7 +46,7 @@ pub(crate) struct Archive {
     /// Name of its own file, without folders and outer archives.
     pub(crate) own_name: String,
     /// The kinds of members to unpack.
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: MemberSelection,
 }
 
 /// A symbol file in an archive. It is unpacked only by
@@ -60,14 +60,14 @@ pub(crate) struct Symbol {
 /// The members to look for in an archive, by file extension. Case is ignored, and extensions have
 /// no dot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted {
+pub struct MemberSelection {
     /// Extension of the members to unpack.
     pub ending: &'static str,
     /// Extensions of nested archives, which are opened if the archive has no such member itself.
     pub archives: &'static [&'static str],
 }
 
-impl Wanted {
+impl MemberSelection {
     /// Traces.
     pub(crate) const TRACES: Self = Self {
         ending: "etl",
@@ -328,8 +328,8 @@ mod tests {
     #[test]
     fn archives_in_archives_have_the_endings_of_others() {
         let known = etwkit_base::endings::TRACES.map(|ending| ending.trim_start_matches('.'));
-        let mut wanted = Wanted::TRACES.archives.to_vec();
-        wanted.push(Wanted::TRACES.ending);
+        let mut wanted = MemberSelection::TRACES.archives.to_vec();
+        wanted.push(MemberSelection::TRACES.ending);
         wanted.sort_unstable();
         let mut known = known.to_vec();
         known.sort_unstable();

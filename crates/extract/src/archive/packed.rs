@@ -12,7 +12,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use etwkit_base::endings;
 use etwkit_etl::session::{HEAD_LEN, check_head};
 
-use super::{Archive, Flaw, Member, Wanted};
+use super::{Archive, Flaw, Member, MemberSelection};
 use crate::kind::{FileKind, Format};
 use crate::quiet;
 use crate::spool::{Growing, Spool};
@@ -194,7 +194,7 @@ impl Output<'_> {
     fn judge(&self) -> Result<()> {
         let archive = || self.archive.name.clone();
         // Other files than traces are wanted, which this check knows nothing of.
-        if self.archive.wanted != Wanted::TRACES {
+        if self.archive.wanted != MemberSelection::TRACES {
             return Ok(());
         }
         match FileKind::of(&self.head) {

@@ -13,7 +13,7 @@ mod moves;
 mod reader;
 mod writer;
 
-pub(crate) use layout::{Named, lay_out};
+pub(crate) use layout::{NamedAddress, lay_out};
 pub(crate) use moves::Moves;
 pub use reader::Table;
 pub(crate) use writer::{Frame, Function, Writer};

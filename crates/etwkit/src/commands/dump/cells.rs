@@ -21,7 +21,7 @@ use super::output::{Answered, Lines, Record, ask_all, ask_each, begin, exit, mac
 use crate::printer::Printer;
 
 /// A question, and the format of its answer.
-pub(super) struct Asking<'a> {
+pub(super) struct PrintedQuestion<'a> {
     pub(super) common: &'a Common,
     /// Format of processes.
     pub(super) processes: Option<&'a ProcessOutput>,
@@ -75,38 +75,44 @@ impl Gathered {
 /// file, and one list over all extracts, are written at the end. Also returns the extracts that
 /// could be queried.
 pub(super) fn answered(
-    asking: &Asking<'_>,
+    printed: &PrintedQuestion<'_>,
     printer: &mut Printer<'_>,
     question: impl Fn(&Session) -> etwkit_question::Result<Answer> + Sync,
 ) -> anyhow::Result<(Exit, Vec<PathBuf>)> {
-    let (common, request) = (asking.common, asking.request);
+    let (common, request) = (printed.common, printed.request);
     // A CSV file, a merged list and a comparison need the answers of all extracts.
-    let needs_all = common.has_one_file() || asking.merge.is_some() || request.compares();
+    let needs_all = common.has_one_file() || printed.merge.is_some() || request.compares();
     let mut gathered = Gathered::default();
-    let asked = ask_each(common, asking.command, printer, question, |printer, one| {
-        one.answer.notes.iter().for_each(|note| printer.note(note));
-        gathered.add(&one.answer);
-        gathered
-            .text
-            .get_or_insert_with(|| common.text(asking.processes, &one.info));
-        if needs_all {
-            gathered.kept.push(one);
-            return Ok(());
-        }
-        print_one(asking, printer, &one)
-    })?;
-    let comparison = compare(asking, &mut gathered, printer)?;
-    if asking.merge.is_some() {
-        check_together(asking, &gathered.kept)?;
+    let asked = ask_each(
+        common,
+        printed.command,
+        printer,
+        question,
+        |printer, one| {
+            one.answer.notes.iter().for_each(|note| printer.note(note));
+            gathered.add(&one.answer);
+            gathered
+                .text
+                .get_or_insert_with(|| common.text(printed.processes, &one.info));
+            if needs_all {
+                gathered.kept.push(one);
+                return Ok(());
+            }
+            print_one(printed, printer, &one)
+        },
+    )?;
+    let comparison = compare(printed, &mut gathered, printer)?;
+    if printed.merge.is_some() {
+        check_together(printed, &gathered.kept)?;
     }
-    print_kept(asking, &mut gathered, printer)?;
+    print_kept(printed, &mut gathered, printer)?;
     for note in request.notes(&gathered.sums) {
         printer.note(&note);
     }
     gathered.count_sets();
     if common.is_text() {
         if let Some(comparison) = comparison {
-            print_comparison(asking, &comparison, gathered.text, printer)?;
+            print_comparison(printed, &comparison, gathered.text, printer)?;
         }
         if let Some(text) = gathered.text {
             let lines = &mut Lines::new(common, printer);
@@ -118,11 +124,11 @@ pub(super) fn answered(
 
 /// Compares the answers of all extracts, if the question does, and prints the answers themselves.
 fn compare(
-    asking: &Asking<'_>,
+    printed: &PrintedQuestion<'_>,
     gathered: &mut Gathered,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<Option<Answer>> {
-    if !asking.request.compares() {
+    if !printed.request.compares() {
         return Ok(None);
     }
     let mut all: Vec<_> = gathered
@@ -130,60 +136,60 @@ fn compare(
         .iter_mut()
         .map(|one| (&one.info, &mut one.answer))
         .collect();
-    let comparison = asking.request.across(&mut all)?;
+    let comparison = printed.request.across(&mut all)?;
     // Answers are adjusted to each other, and may have fewer rows then.
     gathered.rows = gathered.kept.iter().map(|one| one.answer.len()).sum();
-    if !asking.common.has_one_file() && asking.merge.is_none() {
+    if !printed.common.has_one_file() && printed.merge.is_none() {
         for one in &gathered.kept {
-            print_one(asking, printer, one)?;
+            print_one(printed, printer, one)?;
         }
     }
     Ok(comparison)
 }
 
 /// Checks that the rows of these answers can be one list.
-fn check_together(asking: &Asking<'_>, kept: &[Answered<Answer>]) -> anyhow::Result<()> {
+fn check_together(printed: &PrintedQuestion<'_>, kept: &[Answered<Answer>]) -> anyhow::Result<()> {
     let all: Vec<(&str, &Sums)> = kept
         .iter()
         .map(|one| (one.info.file_name.as_str(), &one.answer.sums))
         .collect();
-    Ok(asking.request.check_together(&all)?)
+    Ok(printed.request.check_together(&all)?)
 }
 
 /// Prints one list over all extracts, or their rows for machines.
 fn print_kept(
-    asking: &Asking<'_>,
+    printed: &PrintedQuestion<'_>,
     gathered: &mut Gathered,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<()> {
-    let common = asking.common;
+    let common = printed.common;
     let kept = std::mem::take(&mut gathered.kept);
     let joins = kept.iter().any(|one| one.answer.joins_extracts());
     // Rows for machines name their trace themselves, so without text only combined rows need one
     // list.
-    if let Some(top) = asking.merge.filter(|_| common.is_text() || joins) {
-        let listed = print_merged(asking, kept, top, printer)?;
+    if let Some(top) = printed.merge.filter(|_| common.is_text() || joins) {
+        let listed = print_merged(printed, kept, top, printer)?;
         if joins {
             gathered.rows = listed;
         }
-    } else if common.has_one_file() || asking.merge.is_some() {
+    } else if common.has_one_file() || printed.merge.is_some() {
         let rows = kept.iter().flat_map(records);
-        machine_with_header(common, printer, asking.fields, rows)?;
+        machine_with_header(common, printer, printed.fields, rows)?;
     }
     Ok(())
 }
 
 fn print_comparison(
-    asking: &Asking<'_>,
+    printed: &PrintedQuestion<'_>,
     comparison: &Answer,
     text: Option<Text>,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<()> {
     let info = TraceInfo::default();
-    let text = text.unwrap_or_else(|| asking.common.text(asking.processes, &info));
-    let lines = &mut Lines::new(asking.common, printer);
+    let text = text.unwrap_or_else(|| printed.common.text(printed.processes, &info));
+    let lines = &mut Lines::new(printed.common, printer);
     for part in &comparison.parts {
-        print_part(asking.common, (&text, &info), part, lines)?;
+        print_part(printed.common, (&text, &info), part, lines)?;
     }
     Ok(())
 }
@@ -200,47 +206,47 @@ fn verdict(fails: Option<bool>, rows: usize) -> Exit {
 /// Queries all extracts together for one answer, and prints it. Also returns the extracts that
 /// could be queried.
 pub(super) fn answered_together(
-    asking: &Asking<'_>,
+    printed: &PrintedQuestion<'_>,
     printer: &mut Printer<'_>,
     question: impl FnOnce(&Session) -> etwkit_question::Result<Answer>,
 ) -> anyhow::Result<(Exit, Vec<PathBuf>)> {
-    let (one, asked) = ask_all(asking.common, asking.command, printer, question)?;
+    let (one, asked) = ask_all(printed.common, printed.command, printer, question)?;
     let Some(one) = one else {
         // A file without rows still gets the names of its columns.
-        if asking.common.has_one_file() {
-            machine_with_header(asking.common, printer, asking.fields, std::iter::empty())?;
+        if printed.common.has_one_file() {
+            machine_with_header(printed.common, printer, printed.fields, std::iter::empty())?;
         }
         return Ok((Exit::Nothing, asked));
     };
     one.answer.notes.iter().for_each(|note| printer.note(note));
-    print_one(asking, printer, &one)?;
+    print_one(printed, printer, &one)?;
     Ok((verdict(one.answer.fails, one.answer.len()), asked))
 }
 
 /// Prints an answer about names of recordings, which belongs to no extract.
 pub(super) fn answered_to_names(
-    asking: &Asking<'_>,
+    printed: &PrintedQuestion<'_>,
     printer: &mut Printer<'_>,
     answer: Answer,
 ) -> anyhow::Result<Exit> {
-    begin(asking.common, asking.command, printer)?;
+    begin(printed.common, printed.command, printer)?;
     let one = Answered {
         info: TraceInfo::default(),
         answer,
     };
-    print_one(asking, printer, &one)?;
+    print_one(printed, printer, &one)?;
     Ok(verdict(one.answer.fails, one.answer.len()))
 }
 
 /// Prints the answer of an extract.
 fn print_one(
-    asking: &Asking<'_>,
+    printed: &PrintedQuestion<'_>,
     printer: &mut Printer<'_>,
     one: &Answered<Answer>,
 ) -> anyhow::Result<()> {
-    let common = asking.common;
-    if !machine_with_header(common, printer, asking.fields, records(one))? {
-        let text = common.text(asking.processes, &one.info);
+    let common = printed.common;
+    if !machine_with_header(common, printer, printed.fields, records(one))? {
+        let text = common.text(printed.processes, &one.info);
         print(common, &text, one, &mut Lines::new(common, printer))?;
     }
     Ok(printer.finish()?)
@@ -249,7 +255,7 @@ fn print_one(
 /// Prints the largest rows of all extracts as one list, each with the name of its trace, and
 /// returns their number. Machines get only rows that can combine several extracts.
 fn print_merged(
-    asking: &Asking<'_>,
+    printed: &PrintedQuestion<'_>,
     answers: Vec<Answered<Answer>>,
     top: Top,
     printer: &mut Printer<'_>,
@@ -258,7 +264,7 @@ fn print_merged(
         // Sentences are reported for each extract.
         answers
             .iter()
-            .try_for_each(|one| print_one(asking, printer, one))?;
+            .try_for_each(|one| print_one(printed, printer, one))?;
         return Ok(answers.iter().map(|one| one.answer.len()).sum());
     }
     let (infos, answers): (Vec<TraceInfo>, Vec<Answer>) = answers
@@ -283,19 +289,19 @@ fn print_merged(
         .iter()
         .enumerate()
         .filter_map(|(row, of)| Some((infos.get(*of)?, part.record(row))));
-    if joins && machine_with_header(asking.common, printer, asking.fields, records)? {
+    if joins && machine_with_header(printed.common, printer, printed.fields, records)? {
         return Ok(rows);
     }
-    let lines = &mut Lines::new(asking.common, printer);
+    let lines = &mut Lines::new(printed.common, printer);
     let of: Vec<Option<&TraceInfo>> = of.iter().map(|of| infos.get(*of)).collect();
-    let text = asking.common.text(asking.processes, first);
-    let chosen = asking.common.column.as_deref();
+    let text = printed.common.text(printed.processes, first);
+    let chosen = printed.common.column.as_deref();
     let how = How {
         traces: Traces::Each(&of),
         shows: Shows::Rows,
         chosen,
     };
-    print_table(asking.common, &text, part.table.as_ref(), how, lines)?;
+    print_table(printed.common, &text, part.table.as_ref(), how, lines)?;
     written(&text, None, &part.table.total(), lines)?;
     Ok(rows)
 }

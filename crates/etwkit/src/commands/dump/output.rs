@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use etwkit_compat::csv as csv_of_etwanalyzer;
-use etwkit_engine::Asked;
+use etwkit_engine::ExtractAnswer;
 use etwkit_question::rows::Field;
 use etwkit_question::text::Text;
 use etwkit_question::trace::TraceInfo;
@@ -146,7 +146,7 @@ pub(super) fn ask_all<A>(
         extracts = readable(extracts, printer)?;
     }
     let Context { engine, asking } = printer.context();
-    let Asked {
+    let ExtractAnswer {
         name,
         notes,
         gaps,

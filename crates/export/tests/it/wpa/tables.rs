@@ -1,7 +1,7 @@
 //! Tables of a trace: names of files, titles, and numbers, which are equal to SQL.
 
 use etwkit_export::wpa::catalog::{Column, ValueKind, by_name, graphs};
-use etwkit_export::wpa::{Aggregation, Preset, ProfileArgs, Shown, View, plan};
+use etwkit_export::wpa::{Aggregation, Preset, PresetColumn, ProfileArgs, View, plan};
 use etwkit_sql::arrow::array::RecordBatch;
 use etwkit_terminal::Exit;
 use etwkit_testkit::is_exhaustive;
@@ -286,14 +286,14 @@ fn every_column_can_be_asked() {
         ..part
     };
     for graph in graphs() {
-        let shown = |column: &Column| Shown {
+        let shown = |column: &Column| PresetColumn {
             guid: column.guid.unwrap_or_default().to_owned(),
             name: column.name.to_owned(),
             is_visible: true,
             aggregation: Aggregation::Max,
-            ..Shown::default()
+            ..PresetColumn::default()
         };
-        let columns: Vec<Shown> = graph.columns.iter().map(shown).collect();
+        let columns: Vec<PresetColumn> = graph.columns.iter().map(shown).collect();
         for keys in [0, columns.len() / 2, columns.len()] {
             let preset = Preset {
                 columns: columns.clone(),
@@ -414,12 +414,12 @@ fn conditions(column: &Column) -> Vec<String> {
     all
 }
 
-fn shown(column: &Column) -> Shown {
-    Shown {
+fn shown(column: &Column) -> PresetColumn {
+    PresetColumn {
         guid: column.guid.unwrap_or_default().to_owned(),
         name: column.name.to_owned(),
         is_visible: true,
-        ..Shown::default()
+        ..PresetColumn::default()
     }
 }
 
@@ -544,11 +544,11 @@ fn stacks_are_filtered_by_their_text() {
 #[test]
 fn a_column_that_nothing_fills_says_why() {
     let graph = by_name("Disk Usage").unwrap();
-    let column = |guid: &str, name: &str| Shown {
+    let column = |guid: &str, name: &str| PresetColumn {
         guid: guid.to_owned(),
         name: name.to_owned(),
         is_visible: true,
-        ..Shown::default()
+        ..PresetColumn::default()
     };
     let preset = |filter: &str| Preset {
         columns: vec![
