@@ -190,8 +190,8 @@ fn option_of_names<'w>(
 fn is_called(arg: &clap::Arg, option: &str) -> bool {
     match option.strip_prefix("--") {
         Some(name) => {
-            let aliases = arg.get_all_aliases().unwrap_or_default();
-            arg.get_long() == Some(name) || aliases.contains(&name)
+            let mut names = arg.get_all_aliases().into_iter().flatten();
+            arg.get_long() == Some(name) || names.any(|alias| alias == name)
         }
         None => {
             let short = arg.get_short().map(|letter| format!("-{letter}"));
@@ -202,11 +202,9 @@ fn is_called(arg: &clap::Arg, option: &str) -> bool {
 
 /// Returns `true` if the values of an option name things of a trace.
 fn takes_names(arg: &clap::Arg) -> bool {
-    let placeholders = arg.get_value_names().unwrap_or_default();
-    let is_of_trace = placeholders
-        .iter()
-        .any(|placeholder| OF_TRACE.contains(&placeholder.as_str()));
-    is_of_trace && arg.get_possible_values().is_empty()
+    let mut placeholders = arg.get_value_names().into_iter().flatten();
+    placeholders.any(|placeholder| OF_TRACE.contains(&placeholder.as_str()))
+        && arg.get_possible_values().is_empty()
 }
 
 #[cfg(test)]
