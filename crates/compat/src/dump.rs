@@ -7,7 +7,7 @@ use crate::line::{Line, Word};
 use crate::read::read;
 use crate::switch::{Native, find, has, pair, without};
 use crate::tables::{self, Dump};
-use crate::{Find, LineError, Step, chosen, csv, reconcile};
+use crate::{Find, LineError, Step, column_names, csv, reconcile};
 
 /// Translates the words after the name of the program.
 pub(crate) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Step> {
@@ -40,7 +40,7 @@ pub(crate) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Step
     // and columns depend on which of them are left.
     last_of_each(&mut native);
     reconcile::reconcile(dump.native, &mut native, notes);
-    chosen::columns(dump.native, &mut native, notes);
+    column_names::columns(dump.native, &mut native, notes);
     defaults(dump, &mut native);
     if has(&native, "--csv") {
         if csv::is_known(dump.native) {

@@ -8,7 +8,7 @@
 
 #![forbid(unsafe_code)]
 
-mod chosen;
+mod column_names;
 pub mod console;
 mod convert;
 pub mod csv;

@@ -12,7 +12,7 @@ use etwkit_etl::writer::WriteError;
 use etwkit_etl::{Order, RawEvent, Session};
 use etwkit_trace::import::{Progress, Range};
 
-use crate::chosen::{Choice, Chooser, Facts, Verdict};
+use crate::event_choice::{Choice, Chooser, Facts, Verdict};
 use crate::fate::{Fate, fate, is_header};
 use crate::losses::{Edges, Losses};
 use crate::part::Part;

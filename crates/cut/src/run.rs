@@ -10,8 +10,8 @@ use etwkit_trace::import::Range;
 use etwkit_trace::report::events::NameFilter;
 
 use crate::args::{CutArgs, RedactWhat};
-use crate::chosen::Choice;
 use crate::cut::{Cut, CutError, OnProgress, Options, cut};
+use crate::event_choice::Choice;
 use crate::map;
 
 /// Finds a part of the time in a trace.

@@ -8,7 +8,6 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
-mod called;
 mod cli;
 mod commands;
 mod compat;
@@ -19,6 +18,7 @@ mod examples;
 mod extracts;
 mod help;
 mod input;
+mod linked_programs;
 pub mod open_files;
 mod options;
 mod out_file;
@@ -78,8 +78,8 @@ pub fn run_on_screen<T>(
 where
     T: Into<OsString> + Clone,
 {
-    let args = called::resolved(args.into_iter().map(Into::into).collect());
-    let args = called::with_sql_comments(args);
+    let args = linked_programs::resolved(args.into_iter().map(Into::into).collect());
+    let args = linked_programs::with_sql_comments(args);
     let mut screen = Screen {
         out,
         err,

@@ -1,6 +1,6 @@
 //! States by bucket, as SQL.
 
-use super::chosen::{ResolvedSelection, is_one_of};
+use super::selection::{ResolvedSelection, is_one_of};
 use super::states::{OWNER, Origin};
 use crate::wire::{LaneKind, Range, TimelineRequest};
 

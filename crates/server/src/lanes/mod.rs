@@ -1,8 +1,8 @@
 //! Lanes, timelines, series and moments: data of a trace's pyramid, with names.
 
 mod buckets;
-mod chosen;
 mod names;
+mod selection;
 mod states;
 mod sums;
 
@@ -24,8 +24,8 @@ use crate::wire::{
     SeriesAnswer, SeriesKind, SeriesRequest, Slice, Source, TimelineHeader, TimelineRequest,
 };
 use buckets::Buckets;
-use chosen::{ResolvedSelection, chosen};
 use names::{LaneName, named};
+use selection::{ResolvedSelection, chosen};
 use states::Origin;
 use sums::Sums;
 

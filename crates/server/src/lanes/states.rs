@@ -3,7 +3,7 @@
 
 use etwkit_question::covered::{Covered, Recorder};
 
-use super::chosen::ResolvedSelection;
+use super::selection::ResolvedSelection;
 use super::{UNKNOWN, bounds};
 use crate::wire::{LaneKind, LanesRequest, MomentRequest, Range};
 

@@ -1,6 +1,6 @@
 //! Sums of series, as SQL.
 
-use super::chosen::ResolvedSelection;
+use super::selection::ResolvedSelection;
 use super::states::{OWNER, Origin};
 use super::{UNKNOWN, bounds};
 use crate::wire::{Range, SeriesKind};

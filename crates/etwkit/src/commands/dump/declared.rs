@@ -17,8 +17,8 @@ use etwkit_sql::Session;
 use etwkit_terminal::Exit;
 use serde_json::json;
 
+use super::answer_printer;
 use super::args::{Common, ProcessOutput};
-use super::cells;
 use super::copy::CopyArgs;
 use super::output::show_sql;
 use crate::arguments::WHERE;
@@ -224,7 +224,7 @@ pub(super) fn run_as(
     if args.common.show_sql {
         return show_sql(printer, &sql_of(args, &*request)?);
     }
-    let printed = cells::PrintedQuestion {
+    let printed = answer_printer::PrintedQuestion {
         common: &args.common,
         processes: args.processes.as_ref(),
         command,
@@ -238,9 +238,9 @@ pub(super) fn run_as(
     prepare(args, &*request, printer)?;
     let answer = |session: &Session| answer_of(&args.common, &*request, session);
     let (exit, asked) = if request.is_of_all() {
-        cells::answered_together(&printed, printer, answer)?
+        answer_printer::answered_together(&printed, printer, answer)?
     } else {
-        cells::answered(&printed, printer, answer)?
+        answer_printer::answered(&printed, printer, answer)?
     };
     if exit == Exit::Nothing && !asked.is_empty() {
         say_why_nothing(args, &*request, merge, &asked, printer)?;
@@ -273,7 +273,7 @@ fn sql_of(args: &Declared, request: &dyn AnyRequest) -> anyhow::Result<String> {
 /// Prints the answer about names of recordings, and copies these if that is requested.
 fn answered_to_names(
     args: &Declared,
-    printed: &cells::PrintedQuestion<'_>,
+    printed: &answer_printer::PrintedQuestion<'_>,
     printer: &mut Printer<'_>,
     answer: Answer,
 ) -> anyhow::Result<Exit> {
@@ -281,7 +281,7 @@ fn answered_to_names(
         args.common.chosen_by.condition.is_none(),
         "--where chooses among extracts, and this question reads names of files alone"
     );
-    let exit = cells::answered_to_names(printed, printer, answer)?;
+    let exit = answer_printer::answered_to_names(printed, printer, answer)?;
     if let Some(copy) = &args.copy {
         copy.run(&args.common, printer)?;
     }
