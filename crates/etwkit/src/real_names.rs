@@ -171,20 +171,21 @@ fn option_of_names<'w>(
     command: &clap::Command,
     word: &'w str,
 ) -> Option<(&'w str, Option<&'w str>)> {
-    let is_of_names = |option: &str| {
+    let of_names = |option: &str| {
         command
             .get_arguments()
-            .any(|arg| is_called(arg, option) && takes_names(arg))
+            .find(|arg| is_called(arg, option) && takes_names(arg))
     };
-    if is_of_names(word) {
-        return Some((word, None));
+    if let Some(arg) = of_names(word) {
+        // Otherwise the next word is not its value.
+        return (!arg.is_require_equals_set()).then_some((word, None));
     }
     let (option, value) = match word.split_once('=') {
         Some(parts) => parts,
         // The value of a short option may follow without a sign between.
         None => word.split_at_checked(2)?,
     };
-    is_of_names(option).then_some((option, Some(value)))
+    of_names(option).map(|_| (option, Some(value)))
 }
 
 fn is_called(arg: &clap::Arg, option: &str) -> bool {
