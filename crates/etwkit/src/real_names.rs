@@ -246,6 +246,47 @@ mod tests {
         assert_eq!(of_names, of_trace);
     }
 
+    #[test]
+    fn options_of_all_kinds_of_commands_take_real_names() {
+        let takes = |line: &str| {
+            let args: Vec<OsString> = line.split(' ').map(Into::into).collect();
+            let wanted = of(&args).unwrap();
+            let option = args.last().and_then(|option| option.to_str()).unwrap();
+            option_of_names(&wanted.command_of(&args), option).is_some()
+        };
+        for line in [
+            "dump alpc --receiver",
+            "dump cpu --methods",
+            "dump cpu --zero-process",
+            "dump dns --query",
+            "dump file --file",
+            "dump net --remote",
+            "dump objectref --related-process",
+            "dump process --parent",
+            "dump process --user",
+            "dump registry --key",
+            "dump version --dll",
+            "dump wait --method",
+            "critical-path --process",
+            "diff --process",
+            "events --process",
+            "strace -p",
+        ] {
+            assert!(takes(&format!("etwkit --map m {line}")), "{line}");
+        }
+        for line in [
+            "dump cpu --column",
+            "dump cpu --machine",
+            "dump events --event",
+            "dump wait --reason",
+            "diagnose --rule",
+            "events --provider",
+            "sql --file",
+        ] {
+            assert!(!takes(&format!("etwkit --map m {line}")), "{line}");
+        }
+    }
+
     fn table(line: &str) -> Option<PathBuf> {
         let args: Vec<OsString> = line.split(' ').map(Into::into).collect();
         of(&args).map(|wanted| wanted.table)
