@@ -191,7 +191,7 @@ fn labels(input: &Input) -> Vec<String> {
     input
         .parts()
         .iter()
-        .map(etwkit_extract::Part::label)
+        .map(etwkit_extract::SessionFile::label)
         .collect()
 }
 
@@ -234,7 +234,7 @@ fn label(input: &Input) -> String {
     input
         .parts()
         .first()
-        .map_or_else(String::new, etwkit_extract::Part::label)
+        .map_or_else(String::new, etwkit_extract::SessionFile::label)
 }
 
 /// An input trace must not be replaced, independent of the program that wrote it.

@@ -69,7 +69,7 @@ pub use hash::digest;
 pub use manifest::{DerivedManifest, Manifest};
 pub use members::{Opened, OpenedFile, files_hash, names_in_archive, open_files};
 pub use names::{DotnetCode, NameFrom, NamedFile, Naming, OnSymbols, UnknownFile, attempts};
-pub use open::{Input, Part, open};
+pub use open::{Input, SessionFile, open};
 pub use options::{Limits, Options};
 pub use pack::Packing;
 pub use partial::Partial;

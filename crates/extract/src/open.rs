@@ -24,14 +24,14 @@ use crate::{Error, Result};
 /// The files that were opened, as one session.
 pub struct Input {
     session: Session,
-    parts: Vec<Part>,
+    parts: Vec<SessionFile>,
     sources: Vec<Source>,
     pub(crate) symbols: Vec<Symbol>,
 }
 
 /// One `.etl` file of the session, as index `file` of its events and damage counts them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct SessionFile {
     /// Name without folders: of the file, or of the member of the archive.
     pub name: String,
     /// Bytes of the trace, unpacked.
@@ -42,7 +42,7 @@ pub struct Part {
     pub archive: Option<String>,
 }
 
-impl Part {
+impl SessionFile {
     /// Name in messages: `trace.etl`, or `archive.zip: trace.etl`.
     #[must_use]
     pub fn label(&self) -> String {
@@ -62,7 +62,7 @@ impl Input {
 
     /// Its files, in the order of [`Session::files`].
     #[must_use]
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[SessionFile] {
         &self.parts
     }
 
@@ -88,7 +88,7 @@ impl Input {
     /// # Errors
     /// If a file cannot be read.
     pub fn trace_source(&self) -> Result<TraceSource> {
-        let file = |part: &Part| SourceFile {
+        let file = |part: &SessionFile| SourceFile {
             name: part.name.clone(),
             archive: part.archive.clone(),
             size_bytes: part.size,
@@ -157,7 +157,7 @@ pub fn open(paths: &[PathBuf], options: &Options) -> Result<Input> {
 }
 
 /// The session of all files.
-fn session_of(opened: &[(Part, Source)]) -> Result<Session> {
+fn session_of(opened: &[(SessionFile, Source)]) -> Result<Session> {
     // An empty file is reported by its name; the reader could only say that something is short.
     if let Some((part, _)) = opened.iter().find(|(part, _)| part.size == 0) {
         return Err(Error::Empty { name: part.label() });
@@ -169,10 +169,10 @@ fn session_of(opened: &[(Part, Source)]) -> Result<Session> {
 /// Leaves out members of archives that are not traces, and returns them as damage of the first file
 /// of their archive. An archive without any trace stays as it is.
 fn leave_out_members(
-    opened: &mut Vec<(Part, Source)>,
+    opened: &mut Vec<(SessionFile, Source)>,
     flaws: &mut Vec<(usize, Flaw)>,
 ) -> Vec<DamageAt> {
-    let is_readable = |(part, source): &(Part, Source)| {
+    let is_readable = |(part, source): &(SessionFile, Source)| {
         // A file that was named is never left out: the user asked for it.
         part.archive.is_none() || (part.size > 0 && Session::open(vec![boxed(source)]).is_ok())
     };
@@ -202,7 +202,7 @@ fn leave_out_members(
         .into_iter()
         .filter_map(moved)
         .collect();
-    let place = |left: Part| DamageAt {
+    let place = |left: SessionFile| DamageAt {
         kind: damage::DamageKind::UnreadableMember,
         file: opened
             .iter()
@@ -237,7 +237,7 @@ fn boxed(source: &Source) -> Box<dyn ByteSource> {
 }
 
 /// Adds the name of the file to an error that only describes the fault.
-fn blame(error: etwkit_etl::Error, opened: &[(Part, Source)]) -> Error {
+fn blame(error: etwkit_etl::Error, opened: &[(SessionFile, Source)]) -> Error {
     // The reader identifies a file that does not belong to the session. All other errors come
     // without a file, so each file is tried by itself.
     let culprit = match &error {
@@ -258,8 +258,8 @@ fn blame(error: etwkit_etl::Error, opened: &[(Part, Source)]) -> Error {
 
 /// Refuses an archive with traces of several recordings. Of files that were named one by one,
 /// reports say it (`info`).
-fn refuse_several_recordings(session: &Session, opened: &[(Part, Source)]) -> Result<()> {
-    let mut archives: BTreeMap<(&Path, &str), Vec<(&Part, &TraceHeader)>> = BTreeMap::new();
+fn refuse_several_recordings(session: &Session, opened: &[(SessionFile, Source)]) -> Result<()> {
+    let mut archives: BTreeMap<(&Path, &str), Vec<(&SessionFile, &TraceHeader)>> = BTreeMap::new();
     // By path and name: an archive within another one has the name of its own.
     for ((part, _), file) in opened.iter().zip(session.files()) {
         if let Some(archive) = &part.archive {
@@ -302,12 +302,12 @@ fn open_one(
     path: &Path,
     options: &Options,
     spool: &mut Spool,
-    opened: &mut Vec<(Part, Source)>,
+    opened: &mut Vec<(SessionFile, Source)>,
     flaws: &mut Vec<(usize, Flaw)>,
 ) -> Result<Vec<Symbol>> {
     let (file, size) = open_file(path)?;
     let name = name_of(path);
-    let part = |name: String, size, archive| Part {
+    let part = |name: String, size, archive| SessionFile {
         name,
         size,
         path: path.to_owned(),

@@ -4,7 +4,7 @@
 use etwkit_base::{digits, shell};
 
 use crate::covered::{Covered, Recorder};
-use crate::range::{Part, Unit};
+use crate::range::{TracePart, Unit};
 use crate::trace::TraceInfo;
 use crate::{Among, AnyQuestion, AnyRequest, Count, Group, Opt, OptionKind, Values};
 use crate::{Result, ask};
@@ -284,7 +284,7 @@ fn none_fits(
 
 /// Returns a message if a range is outside the trace.
 fn outside(session: &Session, text: &str) -> Result<Option<String>> {
-    let Ok(part) = Part::parse(text) else {
+    let Ok(part) = TracePart::parse(text) else {
         return Ok(None);
     };
     let info = TraceInfo::ask(session)?;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Opt, OptionError, OptionKind, Request, Values, option};
 use crate::covered::{Covered, Recorder};
 use crate::moment::{MARK, moment};
-use crate::range::{Part, Range, Unit};
+use crate::range::{Range, TracePart, Unit};
 use crate::trace::TraceInfo;
 use crate::{Error, Result};
 use etwkit_sql::Session;
@@ -48,7 +48,7 @@ struct ClockPart {
     option: &'static str,
     /// The text as it was written.
     text: String,
-    part: Part,
+    part: TracePart,
 }
 
 impl Places {
@@ -68,8 +68,8 @@ impl Places {
             .filter(|option| option.kind == OptionKind::Range(Unit::Moment));
         for option in parts_of.filter(counts_from_start) {
             let text = values.get(option.name).and_then(Value::as_str);
-            let part = text.and_then(|text| Some((text, Part::parse(text).ok()?)));
-            if let Some((text, part @ Part::Clock(..))) = part {
+            let part = text.and_then(|text| Some((text, TracePart::parse(text).ok()?)));
+            if let Some((text, part @ TracePart::Clock(..))) = part {
                 clock.push(ClockPart {
                     option: option.name,
                     text: text.to_owned(),

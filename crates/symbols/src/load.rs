@@ -13,7 +13,7 @@ use crate::image::{Image, ImageIdentity, NamedPdb};
 use crate::pdb::Pdb;
 use crate::portable::{Portable, SourceLine};
 use crate::store::{Attempt, Client, FoundFile, Limits, Search, Sought, SymbolFileKind, carried};
-use crate::table::{self, Table};
+use crate::table::{self, SymbolTable};
 use crate::{Cancel, Error, Event, Identity, Progress, Result, SearchPath, Symbol, breakpad};
 
 /// Options for loading symbols.
@@ -89,7 +89,7 @@ pub struct Module {
 }
 
 enum Content {
-    Table(Table),
+    Table(SymbolTable),
     Large(PathBuf),
     Portable(Portable),
 }
@@ -231,7 +231,7 @@ impl Symbols {
         let place = path.display().to_string();
         // The name of the file contains the build, but files are renamed and copied, so the
         // identity inside it decides.
-        let table = Table::open(bytes).and_then(|table| {
+        let table = SymbolTable::open(bytes).and_then(|table| {
             let (guid, age) = table.identity();
             identity.check(guid, age).map(|()| table)
         });
@@ -477,7 +477,7 @@ impl FileState {
     }
 }
 
-fn keep(path: &Path, table: &Table, source: &Path) -> io::Result<()> {
+fn keep(path: &Path, table: &SymbolTable, source: &Path) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)?;
     // Another process that reads the table at the same time must see all of it or nothing. So a

@@ -80,7 +80,7 @@ impl Traces {
     }
 }
 
-fn rows(table: &dyn etwkit_question::Table) -> Rows {
+fn rows(table: &dyn etwkit_question::AnyTable) -> Rows {
     (0..table.len())
         .map(|row| table.record(row).unwrap())
         .collect()

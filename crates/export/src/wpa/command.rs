@@ -8,7 +8,7 @@ use etwkit_analysis::region::Manifest;
 use etwkit_base::path::stem_of;
 use etwkit_engine::{InputKind, named, read_rules};
 use etwkit_question::NamedFile;
-use etwkit_question::range::Part as Written;
+use etwkit_question::range::TracePart;
 use etwkit_question::{ask, has_rows, is_recorded_but_empty};
 use etwkit_sql::Session;
 use etwkit_terminal::Exit;
@@ -67,7 +67,7 @@ pub fn export(
     front: &mut dyn ExportFrontEnd,
 ) -> Result<Exit> {
     let part = match (output.range, &args.from_mark, &args.to_mark, &args.region) {
-        (Some(range), ..) => Part::Range(range.to_owned(), Written::parse(range)?),
+        (Some(range), ..) => Part::Range(range.to_owned(), TracePart::parse(range)?),
         (_, Some(from), Some(to), _) => Part::Marks(from.clone(), to.clone()),
         (.., Some(region)) => Part::Region(region.clone()),
         _ => Part::All,

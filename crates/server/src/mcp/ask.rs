@@ -210,7 +210,7 @@ fn tables(rows: &etwkit_question::Answer, page: Page) -> Answer {
     // Tables share the size of an answer: otherwise a long one at the start would leave no room for
     // the others.
     let bytes = BYTES / parts.len().max(1);
-    let table = |part: &&etwkit_question::Part| -> Answer {
+    let table = |part: &&etwkit_question::AnswerPart| -> Answer {
         let row = |at| part.records().record(at).map_or(Value::Null, reply::row);
         reply::rows(part.records().len(), page, bytes, row)
     };

@@ -16,7 +16,7 @@ use super::streams::Streams;
 use super::stubs::{self, Stub};
 use super::types::Names;
 use crate::Result;
-use crate::table::{Frame, Function, NamedAddress, Table, Writer, lay_out};
+use crate::table::{Frame, Function, NamedAddress, SymbolTable, Writer, lay_out};
 use crate::undecorate::{self, Decorated};
 
 /// Symbol records are read in pieces of this size.
@@ -28,7 +28,7 @@ const FRAMES_PER_BYTE: usize = 4;
 /// Maximum number of inlined calls of one function; no compiler generates as many.
 const MAX_SITES: usize = 1 << 20;
 
-pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> {
+pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<SymbolTable> {
     let dbi = Dbi::read(&mut pdb.msf)?;
     let mut found = CompilandSymbols {
         functions: Vec::new(),
@@ -80,7 +80,7 @@ pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> 
     // Damage of functions does not end the file; the reader says which compilands have it.
     pdb.damage.extend(damage.into_values());
     let bytes = writer.finish(pdb.guid, pdb.age, &functions, &dbi.moves)?;
-    Table::open(bytes)
+    SymbolTable::open(bytes)
 }
 
 /// Marks the compilands that contain one of the addresses. Addresses outside of all contributions

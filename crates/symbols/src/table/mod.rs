@@ -15,7 +15,7 @@ mod writer;
 
 pub(crate) use layout::{NamedAddress, lay_out};
 pub(crate) use moves::Moves;
-pub use reader::Table;
+pub use reader::SymbolTable;
 pub(crate) use writer::{Frame, Function, Writer};
 
 pub(crate) const MAGIC: [u8; 8] = *b"etwksym\n";

@@ -8,8 +8,8 @@ use etwkit_question::rows::Field;
 use etwkit_question::text::Text;
 use etwkit_question::trace::TraceInfo;
 use etwkit_question::{
-    Above, Answer, AnyColumn, AnyRequest, Format, Heading, Line, Part, Ranked, Sets, Shows, Style,
-    Sums, Table, Value,
+    Above, Answer, AnswerPart, AnyColumn, AnyRequest, AnyTable, Format, Heading, Line, Ranked,
+    Sets, Shows, Style, Sums, Value,
 };
 use etwkit_sql::Session;
 use etwkit_terminal::style::Role;
@@ -17,7 +17,9 @@ use etwkit_terminal::{Align, Exit, TableLine};
 
 use super::args::{Common, ProcessOutput};
 use super::columns::Columns;
-use super::output::{Answered, Lines, Record, ask_all, ask_each, begin, exit, machine_with_header};
+use super::output::{
+    AnswerLines, Answered, Record, ask_all, ask_each, begin, exit, machine_with_header,
+};
 use crate::printer::Printer;
 
 /// A question, and the format of its answer.
@@ -115,7 +117,7 @@ pub(super) fn answered(
             print_comparison(printed, &comparison, gathered.text, printer)?;
         }
         if let Some(text) = gathered.text {
-            let lines = &mut Lines::new(common, printer);
+            let lines = &mut AnswerLines::new(common, printer);
             written(&text, None, &request.overall(&gathered.sums), lines)?;
         }
     }
@@ -187,7 +189,7 @@ fn print_comparison(
 ) -> anyhow::Result<()> {
     let info = TraceInfo::default();
     let text = text.unwrap_or_else(|| printed.common.text(printed.processes, &info));
-    let lines = &mut Lines::new(printed.common, printer);
+    let lines = &mut AnswerLines::new(printed.common, printer);
     for part in &comparison.parts {
         print_part(printed.common, (&text, &info), part, lines)?;
     }
@@ -247,7 +249,7 @@ fn print_one(
     let common = printed.common;
     if !machine_with_header(common, printer, printed.fields, records(one))? {
         let text = common.text(printed.processes, &one.info);
-        print(common, &text, one, &mut Lines::new(common, printer))?;
+        print(common, &text, one, &mut AnswerLines::new(common, printer))?;
     }
     Ok(printer.finish()?)
 }
@@ -292,7 +294,7 @@ fn print_merged(
     if joins && machine_with_header(printed.common, printer, printed.fields, records)? {
         return Ok(rows);
     }
-    let lines = &mut Lines::new(printed.common, printer);
+    let lines = &mut AnswerLines::new(printed.common, printer);
     let of: Vec<Option<&TraceInfo>> = of.iter().map(|of| infos.get(*of)).collect();
     let text = printed.common.text(printed.processes, first);
     let chosen = printed.common.column.as_deref();
@@ -320,7 +322,7 @@ fn earliest(infos: &[TraceInfo]) -> Option<&TraceInfo> {
 fn records(one: &Answered<Answer>) -> impl Iterator<Item = (&TraceInfo, Record)> {
     let Answered { info, answer } = one;
     let of_part =
-        move |part| (0..Part::records(part).len()).map(move |row| (info, part.record(row)));
+        move |part| (0..AnswerPart::records(part).len()).map(move |row| (info, part.record(row)));
     answer
         .parts
         .iter()
@@ -333,7 +335,7 @@ fn print(
     common: &Common,
     text: &Text,
     one: &Answered<Answer>,
-    lines: &mut Lines<'_, '_>,
+    lines: &mut AnswerLines<'_, '_>,
 ) -> anyhow::Result<()> {
     let Answered {
         info,
@@ -372,7 +374,7 @@ fn print(
 fn check_columns(
     common: &Common,
     (text, info): (&Text, &TraceInfo),
-    part: &Part,
+    part: &AnswerPart,
 ) -> anyhow::Result<()> {
     let table = part.table.as_ref();
     let is_sentence = part.instead.is_some() && table.is_empty();
@@ -390,7 +392,7 @@ fn check_columns(
 fn print_part(
     common: &Common,
     (text, info): (&Text, &TraceInfo),
-    Part {
+    AnswerPart {
         title,
         head,
         table,
@@ -399,8 +401,8 @@ fn print_part(
         shows,
         is_aside,
         ..
-    }: &Part,
-    lines: &mut Lines<'_, '_>,
+    }: &AnswerPart,
+    lines: &mut AnswerLines<'_, '_>,
 ) -> anyhow::Result<()> {
     if !title.is_empty() {
         lines.heading(title)?;
@@ -425,7 +427,7 @@ fn written(
     text: &Text,
     trace: Option<&TraceInfo>,
     all: &[Line],
-    lines: &mut Lines<'_, '_>,
+    lines: &mut AnswerLines<'_, '_>,
 ) -> anyhow::Result<()> {
     let named = trace.and_then(|trace| trace.named.as_deref());
     all.iter()
@@ -450,9 +452,9 @@ struct How<'a> {
 fn print_table(
     common: &Common,
     text: &Text,
-    table: &dyn Table,
+    table: &dyn AnyTable,
     how: How<'_>,
-    lines: &mut Lines<'_, '_>,
+    lines: &mut AnswerLines<'_, '_>,
 ) -> anyhow::Result<()> {
     let How {
         traces,
@@ -508,7 +510,7 @@ fn print_left_out(
     text: &Text,
     rows: usize,
     columns: &[&str],
-    lines: &mut Lines<'_, '_>,
+    lines: &mut AnswerLines<'_, '_>,
 ) -> anyhow::Result<()> {
     if rows > 0 {
         let more = text.int(count(rows));
@@ -528,9 +530,9 @@ fn print_left_out(
 fn print_row(
     common: &Common,
     text: &Text,
-    table: &dyn Table,
+    table: &dyn AnyTable,
     (trace, row, line): (Option<&TraceInfo>, usize, &TableLine),
-    lines: &mut Lines<'_, '_>,
+    lines: &mut AnswerLines<'_, '_>,
 ) -> anyhow::Result<()> {
     written(text, trace, &table.above(row), lines)?;
     match table.indent() {
@@ -566,7 +568,7 @@ impl Shown {
     const GROUPS: usize = 10;
 
     /// Selects all rows or at most `most`: with groups, the first rows of each of the first groups.
-    fn of(table: &dyn Table, most: Option<usize>) -> Self {
+    fn of(table: &dyn AnyTable, most: Option<usize>) -> Self {
         let (mut next, mut groups) = (0, Vec::new());
         for count in table.groups() {
             let shown: Vec<usize> = (next..next + count)
@@ -646,7 +648,7 @@ impl<'a> Traces<'a> {
 fn columns<'a>(
     common: &Common,
     text: &'a Text,
-    table: &'a dyn Table,
+    table: &'a dyn AnyTable,
     (traces, chosen): (Traces<'a>, Option<&str>),
 ) -> anyhow::Result<Columns<'a>> {
     let (mut columns, all) = (Columns::default(), table.columns());
@@ -738,7 +740,7 @@ fn title_of(title: &Heading, text: &Text, format: Format, is_moment: impl Fn() -
 }
 
 /// True if the cells of a column are times in the chosen format.
-fn is_moment(table: &dyn Table, column: usize, format: Format) -> bool {
+fn is_moment(table: &dyn AnyTable, column: usize, format: Format) -> bool {
     let has_own = || matches!(table.value(0, column), Value::Moment(..));
     matches!(format, Format::Moment | Format::LeftMoment) && !has_own()
 }

@@ -399,12 +399,12 @@ fn is_formula(text: &str) -> bool {
 }
 
 /// Prints lines of text, optionally cut at the width of the terminal.
-pub(super) struct Lines<'p, 'w> {
+pub(super) struct AnswerLines<'p, 'w> {
     printer: &'p mut Printer<'w>,
     width: Option<usize>,
 }
 
-impl<'p, 'w> Lines<'p, 'w> {
+impl<'p, 'w> AnswerLines<'p, 'w> {
     pub(super) fn new(common: &Common, printer: &'p mut Printer<'w>) -> Self {
         Self {
             width: if common.clip { width() } else { None },
