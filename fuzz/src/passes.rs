@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use etwkit_decode::Decoder;
 use etwkit_decode::render::{Limits, Renderer};
-use etwkit_etl::damage::Kind;
+use etwkit_etl::damage::DamageKind;
 use etwkit_etl::session::Pass;
 use etwkit_etl::{Order, RawEvent, Session};
 use etwkit_trace::events::EventsSummary;
@@ -47,7 +47,7 @@ fn touch(event: &RawEvent<'_>) {
 pub fn left_out_buffers(pass: &Pass) -> bool {
     pass.damage
         .counts()
-        .any(|(kind, _)| kind == Kind::TooManyOpenBuffers)
+        .any(|(kind, _)| kind == DamageKind::TooManyOpenBuffers)
 }
 
 /// Decodes and renders all events, in the two passes that a decoder wants.

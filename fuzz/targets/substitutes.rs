@@ -7,7 +7,7 @@
 use std::fs;
 use std::io::Write as _;
 
-use etwkit_cut::map::{Form, Named, Originals};
+use etwkit_cut::map::{Form, Originals, OriginalsWriter};
 use etwkit_fuzz::input::Input;
 use libfuzzer_sys::fuzz_target;
 
@@ -26,7 +26,7 @@ fuzz_target!(|data: &[u8]| {
         return;
     };
     let mut out = Vec::new();
-    let mut named = Named::new(&mut out, &originals, form);
+    let mut named = OriginalsWriter::new(&mut out, &originals, form);
     // An answer comes in pieces.
     for piece in answer.chunks(100) {
         named.write_all(piece).expect("memory does not fail");

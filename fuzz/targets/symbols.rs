@@ -12,7 +12,7 @@ use etwkit_symbols::breakpad;
 use etwkit_symbols::image::Image;
 use etwkit_symbols::portable::{Portable, embedded};
 use etwkit_symbols::search_path::{Defaults, SearchPath};
-use etwkit_symbols::table::Table;
+use etwkit_symbols::table::SymbolTable;
 use etwkit_symbols::undecorate::{self, Decorated};
 use libfuzzer_sys::fuzz_target;
 
@@ -31,7 +31,7 @@ fuzz_target!(|data: &[u8]| {
     });
 });
 
-fn ask(table: &Table) {
+fn ask(table: &SymbolTable) {
     let mut rvas: Vec<u32> = table
         .functions()
         .flat_map(|it| [it.start_rva, it.start_rva.wrapping_add(1)])
@@ -40,11 +40,11 @@ fn ask(table: &Table) {
     drop(table.resolve_sorted(&rvas));
 }
 
-fn summed(bytes: &[u8]) -> Option<Table> {
+fn summed(bytes: &[u8]) -> Option<SymbolTable> {
     let mut bytes = bytes.to_vec();
     let sum = crc32fast::hash(bytes.get(16..)?);
     bytes.get_mut(12..16)?.copy_from_slice(&sum.to_le_bytes());
-    Table::open(bytes).ok()
+    SymbolTable::open(bytes).ok()
 }
 
 fn lines(portable: &Portable) {

@@ -18,7 +18,7 @@ use crate::stacks::StackText;
 use crate::threads::{Thread, Threads};
 use crate::time_line::sums;
 use crate::trace_end::TraceEnds;
-use crate::wait::{WaitBy, WaitRequest, WaitRow};
+use crate::wait::{WaitRequest, WaitRow};
 
 /// Ratio limit for following a wait: its thread ran and was ready for at most this many times as
 /// long in the same period. A readying thread that was busy nearly all the time is an explanation
@@ -39,16 +39,6 @@ const DEFAULT_CHAINS: usize = 3;
 /// root, if they are more than one.
 pub(crate) fn middle(waits: usize) -> Option<std::ops::Range<usize>> {
     (waits > FIRST + 1).then_some(FIRST..waits)
-}
-
-/// The chains of the longest waits that match a request for waits.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ChainRequest {
-    /// The waits at the start of the chains; their grouping is not used.
-    pub waits: WaitRequest,
-    /// True if the waits that a chain could have followed instead are listed: all others of the
-    /// readying thread in that time.
-    pub all_waits: bool,
 }
 
 etwkit_question::declare! {
@@ -174,19 +164,20 @@ impl Chain {
 /// thread waits for the sleeping one.
 const NOBODY_WAITED: &str = "!DelayExecution;!WrDelayExecution;!WrQueue;!WrLpcReceive";
 
-impl ChainRequest {
+/// Chains of the longest waits.
+impl WaitRequest {
     /// Returns the SQL for the waits that the chains start from.
     #[must_use]
-    pub fn sql(&self) -> String {
-        self.effective().list_sql()
+    pub fn chain_sql(&self) -> String {
+        self.start_of_chains().list_sql()
     }
 
     /// Returns why there is no chain, if all waits that match start none by themselves.
     ///
     /// # Errors
     /// The query fails.
-    pub(crate) fn why_none(&self, session: &Session) -> Result<Option<String>> {
-        if self.all_waits || self.waits.reason.is_some() {
+    pub(crate) fn why_no_chain(&self, session: &Session) -> Result<Option<String>> {
+        if self.all_waits || self.reason.is_some() {
             return Ok(None);
         }
         let starting = TextFilter::parse(NOBODY_WAITED);
@@ -206,11 +197,10 @@ impl ChainRequest {
 
     /// Returns the number of waits of each reason, sleeps and waits for work included, most first.
     fn counts(&self, session: &Session) -> Result<Vec<CountOfReason>> {
-        let all = WaitRequest {
-            only_waits: true,
-            by: WaitBy::Process,
+        let all = Self {
+            chain: true,
             top: Top::default(),
-            ..self.waits.clone()
+            ..self.clone()
         };
         let sql = format!(
             "SELECT wait_reason, count(*) AS waits FROM (
@@ -221,14 +211,13 @@ impl ChainRequest {
         ask(session, &sql)
     }
 
-    fn effective(&self) -> WaitRequest {
+    fn start_of_chains(&self) -> Self {
         // The table of waits is shared with the question that lists them, so that both choose the
         // same.
         // Chains are of waits; a preempted thread has none, even after a long ready time.
-        let mut waits = WaitRequest {
-            by: WaitBy::Process,
-            only_waits: true,
-            ..self.waits.clone()
+        let mut waits = Self {
+            chain: true,
+            ..self.clone()
         };
         // Chains are long to read, so that only a few are shown unless more are asked for.
         waits.top.count = waits.top.count.or(Some(DEFAULT_CHAINS));
@@ -243,8 +232,8 @@ impl ChainRequest {
     ///
     /// # Errors
     /// The errors of [`WaitRequest::ask`]; the waits span too many context switches.
-    pub fn ask(&self, session: &Session) -> Result<Vec<Chain>> {
-        let waits = self.effective().list(session)?;
+    pub fn chains(&self, session: &Session) -> Result<Vec<Chain>> {
+        let waits = self.start_of_chains().list(session)?;
         if waits.is_empty() {
             return Ok(Vec::new());
         }
@@ -253,8 +242,8 @@ impl ChainRequest {
 
     /// Returns the chains in an extract whose threads and stacks are already loaded, so that many
     /// requests read them only once.
-    pub(crate) fn ask_of(&self, session: &Session, known: &ChainContext) -> Result<Vec<Chain>> {
-        let waits = self.effective().list(session)?;
+    pub(crate) fn chains_of(&self, session: &Session, known: &ChainContext) -> Result<Vec<Chain>> {
+        let waits = self.start_of_chains().list(session)?;
         if waits.is_empty() {
             Ok(Vec::new())
         } else {

@@ -24,11 +24,10 @@ mod threads;
 mod time_line;
 mod trace_end;
 pub mod wait;
-pub mod wait_question;
 
 pub use page::page_begins;
 pub use root::RootKind;
-pub use stacks::StackText;
+pub use stacks::{StackText, Stacks};
 
 /// Result of this crate: a question without an answer returns the same errors as a dump.
 pub type Result<T> = etwkit_question::Result<T>;

@@ -56,7 +56,7 @@ pub struct CriticalPath {
     /// The thread that it follows.
     pub thread: Thread,
     /// The reason for choosing this thread among the matching ones.
-    pub chosen: Chosen,
+    pub chosen: ThreadChoice,
     /// Number of other matching threads.
     pub others: usize,
     /// The other threads that ran longest, each with its run time, longest first.
@@ -82,7 +82,7 @@ pub struct CriticalPath {
 
 /// The reason for choosing one of several threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Chosen {
+pub enum ThreadChoice {
     /// The first thread of a process that started in the trace.
     First,
     /// The thread that ran longest.
@@ -183,7 +183,7 @@ impl PathRequest {
 
 /// Returns the thread of the path: the first one of a process that started in the trace, otherwise
 /// the one that ran longest.
-fn chosen(fitting: &[Candidate], of_process: bool) -> Option<(usize, Chosen)> {
+fn chosen(fitting: &[Candidate], of_process: bool) -> Option<(usize, ThreadChoice)> {
     // Both starts must be in the trace: a thread that starts in an older process is not its first
     // one.
     let began = |candidate: &Candidate| {
@@ -204,11 +204,11 @@ fn chosen(fitting: &[Candidate], of_process: bool) -> Option<(usize, Chosen)> {
             // The reversed key makes the smallest one win among equals, in any order of rows.
             .max_by_key(|(_, candidate)| (candidate.run_ns, std::cmp::Reverse(candidate.key)))
     };
-    let first = first.map(|(position, _)| (position, Chosen::First));
+    let first = first.map(|(position, _)| (position, ThreadChoice::First));
     let reason = if of_process {
-        Chosen::Longest
+        ThreadChoice::Longest
     } else {
-        Chosen::LongestOfAll
+        ThreadChoice::LongestOfAll
     };
     first.or_else(|| longest().map(|(position, _)| (position, reason)))
 }
@@ -273,7 +273,7 @@ impl Parts {
         &self,
         session: &Session,
         candidate: Candidate,
-        (chosen, mut others): (Chosen, Vec<Candidate>),
+        (chosen, mut others): (ThreadChoice, Vec<Candidate>),
         (from, to): (i64, i64),
         most: usize,
     ) -> Result<CriticalPath> {

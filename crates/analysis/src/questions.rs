@@ -1,6 +1,6 @@
 //! The declared questions of this crate.
 
-use etwkit_question::{AnyQuestion, Of};
+use etwkit_question::{AnyQuestion, TypedQuestion};
 
 use crate::diagnose::DiagnoseRequest;
 use crate::diff::DiffRequest;
@@ -8,25 +8,25 @@ use crate::explain::ExplainRequest;
 use crate::overhead::OverheadRequest;
 use crate::path::PathRequest;
 use crate::region::RegionRequest;
-use crate::wait_question::WaitQuestion;
+use crate::wait::WaitRequest;
 
 /// The critical path, which is also a separate command.
-pub static CRITICAL_PATH: &dyn AnyQuestion = &Of::<PathRequest>::QUESTION;
+pub static CRITICAL_PATH: &dyn AnyQuestion = &TypedQuestion::<PathRequest>::QUESTION;
 
 /// The diagnosis, which is also a separate command.
-pub static DIAGNOSE: &dyn AnyQuestion = &Of::<DiagnoseRequest>::QUESTION;
+pub static DIAGNOSE: &dyn AnyQuestion = &TypedQuestion::<DiagnoseRequest>::QUESTION;
 
 /// The explanation of slow runs, which is also a separate command.
-pub static EXPLAIN: &dyn AnyQuestion = &Of::<ExplainRequest>::QUESTION;
+pub static EXPLAIN: &dyn AnyQuestion = &TypedQuestion::<ExplainRequest>::QUESTION;
 
 /// The comparison of two traces, which is also a separate command.
-pub static DIFF: &dyn AnyQuestion = &Of::<DiffRequest>::QUESTION;
+pub static DIFF: &dyn AnyQuestion = &TypedQuestion::<DiffRequest>::QUESTION;
 
 /// The questions, in the order in which help lists them.
 pub static QUESTIONS: &[&dyn AnyQuestion] = &[
-    &Of::<RegionRequest>::QUESTION,
-    &Of::<WaitQuestion>::QUESTION,
-    &Of::<OverheadRequest>::QUESTION,
+    &TypedQuestion::<RegionRequest>::QUESTION,
+    &TypedQuestion::<WaitRequest>::QUESTION,
+    &TypedQuestion::<OverheadRequest>::QUESTION,
     CRITICAL_PATH,
     DIAGNOSE,
     DIFF,

@@ -121,6 +121,31 @@ impl StackText {
     }
 }
 
+etwkit_question::declare! {
+    /// The stacks of a wait as text.
+    pub row Stacks {
+        stack: Option<String> =
+            "Frames of the stack with which the thread was switched in, innermost first, separated by ` < `.",
+        readying_stack: Option<String> = "Frames of the stack that made it ready, likewise.",
+    }
+}
+
+impl Stacks {
+    /// Formats the stack of the switch-in and the one that made the thread ready: all frames, or
+    /// the meaningful ones.
+    #[must_use]
+    pub fn of(text: &StackText, all: bool, (stack, readying): (Option<i64>, Option<i64>)) -> Self {
+        let frames = |id: Option<i64>| {
+            id.map(|id| text.shown(id, all).join(" < "))
+                .filter(|frames| !frames.is_empty())
+        };
+        Self {
+            stack: frames(stack),
+            readying_stack: frames(readying),
+        }
+    }
+}
+
 fn is_plumbing(trace: &TraceFrames, frame: i32) -> bool {
     let Some(module) = trace.module(frame) else {
         return false;

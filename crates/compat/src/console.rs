@@ -12,7 +12,7 @@ pub use crate::line::switch;
 use crate::read::read;
 use crate::switch::{NO_COLOR, Switch, To, find, value_of};
 use crate::{
-    Command, Find, Plan, Wrong, command, dump, files, has_word, help, is_line, small, tables,
+    Command, Find, LineError, Plan, command, dump, files, has_word, help, is_line, small, tables,
 };
 
 pub(crate) const SWITCHES: &[Switch] = &[
@@ -73,7 +73,7 @@ pub fn found(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<PathB
     let found = files::extracts(queries, is_recursive)?;
     if found.is_empty() {
         let hint = "a query is compared with whole paths: start it with *";
-        return Err(Wrong::new(format!("no file matches {}", queries.join(" ")), hint).into());
+        return Err(LineError::new(format!("no file matches {}", queries.join(" ")), hint).into());
     }
     Ok(found)
 }

@@ -7,7 +7,7 @@ use crate::line::{Line, Word};
 use crate::read::read;
 use crate::switch::{Native, find, has, pair, without};
 use crate::tables::{self, Dump};
-use crate::{Find, Step, Wrong, chosen, csv, reconcile};
+use crate::{Find, LineError, Step, column_names, csv, reconcile};
 
 /// Translates the words after the name of the program.
 pub(crate) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Step> {
@@ -40,12 +40,12 @@ pub(crate) fn translate(words: &[String], find: Find<'_>) -> anyhow::Result<Step
     // and columns depend on which of them are left.
     last_of_each(&mut native);
     reconcile::reconcile(dump.native, &mut native, notes);
-    chosen::columns(dump.native, &mut native, notes);
+    column_names::columns(dump.native, &mut native, notes);
     defaults(dump, &mut native);
     if has(&native, "--csv") {
         if csv::is_known(dump.native) {
             let style = csv::Style::new(dump.native, &native, words.join(" "), has_separator_line);
-            step.guest.csv = Some(style);
+            step.etwanalyzer.csv = Some(style);
             csv::rows(dump.native, &mut native, notes);
         } else {
             without(&mut native, &["--csv"]);
@@ -163,13 +163,13 @@ fn last_of_each(native: &mut Native) {
 }
 
 /// Returns the error for a sub command that does not exist.
-fn no_sub_command(word: &str, all: &[&str]) -> Wrong {
+fn no_sub_command(word: &str, all: &[&str]) -> LineError {
     let hint = nearest(&word.to_lowercase(), all).map_or_else(
         || "`etwkit -help` lists the sub commands".to_owned(),
         |meant| format!("did you mean -dump {meant}?"),
     );
     let all = all.join(" ");
-    Wrong::new(
+    LineError::new(
         format!("-dump {word}: there is no sub command of this name; there are: {all}"),
         hint,
     )

@@ -9,7 +9,7 @@ use etwkit_base::path::name_of;
 use etwkit_question::test_run;
 use etwkit_question::test_run::{Selection, TestFile, TestName, wall_clock};
 
-use crate::Wrong;
+use crate::LineError;
 use crate::drive::local;
 use crate::files::{self, EXTRACT_FOLDER, Queries};
 use crate::line::{Line, Word, point};
@@ -166,7 +166,7 @@ impl Extraction {
             _ => match find(&[TESTS], name) {
                 Some(switch) => switch.apply(name, line, &mut self.tests)?,
                 None => {
-                    return Err(Wrong::new(
+                    return Err(LineError::new(
                         format!("there is no switch -{name} of -extract"),
                         "-extract -help lists the switches",
                     )

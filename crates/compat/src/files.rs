@@ -13,7 +13,7 @@ use etwkit_sql::similar_file;
 
 use crate::drive::{drive_letter, local};
 use crate::line::Line;
-use crate::{Find, Wrong};
+use crate::{Find, LineError};
 
 /// Endings of files that can be queried, longest first; extracts are folders or packed folders.
 const EXTRACTS: [&str; 2] = [".etwx.zip", ".etwx"];
@@ -85,7 +85,7 @@ pub fn on_disk(queries: &[String], is_recursive: bool) -> anyhow::Result<Vec<Pat
     let queries = if queries.is_empty() { &here } else { queries };
     let extracts = extracts(queries, is_recursive)?;
     if extracts.is_empty() {
-        return Err(Wrong::new(
+        return Err(LineError::new(
             format!("no file matches -fd {}", queries.join(" -fd ")),
             "a query is compared with whole paths: start it with *",
         )
@@ -220,13 +220,13 @@ fn one(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
         } else {
             r"a shell takes \ away: put quotes around the path".to_owned()
         };
-        return Err(Wrong::new("was not found", hint).into());
+        return Err(LineError::new("was not found", hint).into());
     }
     let hint = similar_file(&path).map_or_else(
         || "name a file, a folder or a query such as *Serial*".to_owned(),
         |similar| format!("did you mean {}?", similar.display()),
     );
-    Err(Wrong::new("was not found", hint).into())
+    Err(LineError::new("was not found", hint).into())
 }
 
 /// Returns a query of a drive with the separators that a shell took away: `C:tempslow.json` is
@@ -334,11 +334,11 @@ fn matching(query: &str, is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
 
 /// Returns the error for a folder that does not exist. Elsewhere than on Windows a drive is a
 /// folder that a variable names.
-fn no_folder(query: &str, folder: &Path) -> Wrong {
+fn no_folder(query: &str, folder: &Path) -> LineError {
     let message = format!("there is no folder {}", folder.display());
     match drive_letter(query.trim_start_matches('!')).filter(|_| !cfg!(windows)) {
-        Some((letter, _)) => Wrong::new(message, of_drive(letter)),
-        None => Wrong::new(
+        Some((letter, _)) => LineError::new(message, of_drive(letter)),
+        None => LineError::new(
             message,
             "check the name; relative names start in the current folder",
         ),

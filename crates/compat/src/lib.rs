@@ -8,7 +8,7 @@
 
 #![forbid(unsafe_code)]
 
-mod chosen;
+mod column_names;
 pub mod console;
 mod convert;
 pub mod csv;
@@ -80,7 +80,7 @@ pub struct Step {
     /// Its arguments, without the name of the program.
     pub args: Vec<OsString>,
     /// Settings that it has no arguments for.
-    pub guest: Guest,
+    pub etwanalyzer: EtwAnalyzerForm,
     /// Notes for the reader.
     pub notes: Vec<String>,
     /// True if the line also requests its translation into our own commands: see [`shell_line`].
@@ -93,7 +93,7 @@ impl Step {
     fn new(args: Vec<OsString>) -> Self {
         Self {
             args,
-            guest: Guest::default(),
+            etwanalyzer: EtwAnalyzerForm::default(),
             notes: Vec::new(),
             shows_line: false,
             decides: true,
@@ -107,9 +107,9 @@ impl From<Step> for Plan {
     }
 }
 
-/// Settings of the answer that our own command lines have no words for.
+/// The form of an answer to a line of ETWAnalyzer: settings that our own lines have no words for.
 #[derive(Debug, Clone)]
-pub struct Guest {
+pub struct EtwAnalyzerForm {
     /// Format of numbers.
     pub numbers: Numbers,
     /// Format of a file of rows.
@@ -117,7 +117,7 @@ pub struct Guest {
 }
 
 /// Numbers have the format of the reader's locale, or our own if that is not known.
-impl Default for Guest {
+impl Default for EtwAnalyzerForm {
     fn default() -> Self {
         Self {
             numbers: locale::of_reader().unwrap_or_default(),
@@ -129,13 +129,13 @@ impl Default for Guest {
 /// An error in a line.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
-pub struct Wrong {
+pub struct LineError {
     message: String,
     /// Advice for the user.
     pub hint: String,
 }
 
-impl Wrong {
+impl LineError {
     fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -300,7 +300,7 @@ fn command(word: &str) -> Option<Command> {
 ///
 /// # Errors
 ///
-/// The error in the line, [`Wrong`] if there is advice for it.
+/// The error in the line, [`LineError`] if there is advice for it.
 pub fn plan(words: &[String], find: Find<'_>) -> anyhow::Result<Plan> {
     let last = words.iter().filter_map(|word| command(word)).next_back();
     if words.is_empty() || has_word(words, "-help") {
@@ -313,7 +313,7 @@ pub fn plan(words: &[String], find: Find<'_>) -> anyhow::Result<Plan> {
             Step::new(["mcp", "--etwanalyzer"].map(OsString::from).to_vec()).into()
         }
         Some(Command::Analyze) => {
-            return Err(Wrong::new(
+            return Err(LineError::new(
                 "-analyze: there is no command of this name; ETWAnalyzer has the word, but no command either",
                 "-dump asks extracts; -help lists the commands",
             )
@@ -329,7 +329,7 @@ pub fn plan(words: &[String], find: Find<'_>) -> anyhow::Result<Plan> {
 }
 
 /// Returns the error for a line without a command.
-fn no_command(words: &[String]) -> Wrong {
+fn no_command(words: &[String]) -> LineError {
     let first = words
         .iter()
         .find(|word| word.starts_with('-'))
@@ -338,15 +338,15 @@ fn no_command(words: &[String]) -> Wrong {
     // A sub command alone, as in the console.
     let sub_command = words.iter().find(|word| tables::dump(word).is_some());
     match (similar_command(first), sub_command) {
-        (Some(meant), _) => Wrong::new(
+        (Some(meant), _) => LineError::new(
             format!("{first}: there is no command of this name"),
             format!("did you mean {meant}?"),
         ),
-        (None, Some(sub)) => Wrong::new(
+        (None, Some(sub)) => LineError::new(
             "the line has no command",
             format!("did you mean -dump {sub}?"),
         ),
-        (None, None) => Wrong::new(
+        (None, None) => LineError::new(
             format!("{first}: the line has no command"),
             "the commands are -extract -dump -convert -converttime -loadsymbol -console; see -help",
         ),

@@ -5,14 +5,14 @@ use std::path::Path;
 
 use anyhow::bail;
 
-use crate::Wrong;
+use crate::LineError;
 use crate::files::Queries;
 use crate::line::{Line, Word};
 use crate::switch::{Native, Switch, find};
 
 /// The parsed words of a line.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct ParsedLine {
     /// The queries for files.
     pub(crate) queries: Queries,
     /// Translated arguments.
@@ -25,9 +25,9 @@ pub(crate) fn read(
     command: &str,
     words: &[String],
     tables: &[&[Switch]],
-    mut other: impl FnMut(&Word, &mut Line, &mut Said) -> anyhow::Result<bool>,
-) -> anyhow::Result<Said> {
-    let mut said = Said::default();
+    mut other: impl FnMut(&Word, &mut Line, &mut ParsedLine) -> anyhow::Result<bool>,
+) -> anyhow::Result<ParsedLine> {
+    let mut said = ParsedLine::default();
     let mut line = Line::new(words.iter().cloned());
     while let Some(word) = line.next() {
         let switch = match &word {
@@ -55,7 +55,7 @@ fn stray(word: &str, command: &str) -> anyhow::Error {
     if Path::new(word).exists() {
         let hint =
             "a shell puts names of files in place of patterns: put quotes around what has * or ?";
-        return Wrong::new(message, hint).into();
+        return LineError::new(message, hint).into();
     }
     anyhow::anyhow!(message)
 }

@@ -3,7 +3,7 @@
 use anyhow::ensure;
 
 use crate::extract::symbols;
-use crate::read::{Said, read};
+use crate::read::{ParsedLine, read};
 use crate::switch::{NO_COLOR, Switch, To, has};
 use crate::{Find, Step};
 
@@ -87,7 +87,7 @@ impl Small {
     ) -> anyhow::Result<Step> {
         let name = self.name;
         let said = read(name, words, &[self.switches, QUIET], |_, _, _| Ok(false))?;
-        let Said { queries, native } = said;
+        let ParsedLine { queries, native } = said;
         ensure!(
             !names_files || !queries.is_empty(),
             "-{name} needs extracts: add -fd with a file, a folder or a query"

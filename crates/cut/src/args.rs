@@ -31,7 +31,7 @@ pub struct CutArgs {
     #[arg(long, value_name = "NAMES")]
     pub process: Option<String>,
     /// Only events of these providers or classes: names (*, ?, several with ;, ! excludes) or GUIDs
-    #[arg(long, value_name = "NAMES")]
+    #[arg(long, value_name = "PROVIDERS")]
     pub provider: Option<String>,
     /// Replace private texts, the same one always by the same substitute: paths, hosts, addresses, users,
     /// command lines, texts, and programs and drivers that are not part of Windows. With =all, also replace

@@ -12,12 +12,12 @@ use etwkit_etl::writer::WriteError;
 use etwkit_etl::{Order, RawEvent, Session};
 use etwkit_trace::import::{Progress, Range};
 
-use crate::chosen::{Choice, Chooser, Facts, Verdict};
+use crate::event_choice::{Choice, Chooser, Facts, Verdict};
 use crate::fate::{Fate, fate, is_header};
 use crate::losses::{Edges, Losses};
 use crate::part::Part;
 use crate::plan::{Plan, Planner};
-use crate::redact::{Kept, Redacted, Redaction, Redactor, StandIn};
+use crate::redact::{KeptTexts, Redacted, Redaction, Redactor, Substitute};
 use crate::write::{Copy, Shape};
 
 /// The selection of events to keep, and whether to redact them.
@@ -44,10 +44,10 @@ pub struct Cut {
     pub cut_before: Option<Range>,
     /// Different texts that were replaced; `None` if none were to be.
     pub texts: Option<u64>,
-    /// Stand-ins and originals.
-    pub stand_ins: Vec<StandIn>,
+    /// Substitutes and originals.
+    pub substitutes: Vec<Substitute>,
     /// Texts that a redaction kept, by reason.
-    pub kept: Kept,
+    pub kept: KeptTexts,
     /// Damage found in the files.
     pub damage: Damage,
 }
@@ -169,7 +169,7 @@ impl Work<'_, '_> {
         let mut edges = Edges::default();
         let mut header_bytes = 0;
         let mut last = i64::MIN;
-        // Stand-ins may be longer than what they stand for.
+        // Substitutes may be longer than what they stand for.
         let growth = if self.options.redact.is_some() { 2 } else { 1 };
         let mut redactor = self.options.redact.map(Redactor::new);
         let mut chooser = self
@@ -273,7 +273,7 @@ impl Work<'_, '_> {
         cut.damage.merge(&pass.damage);
         if let Some(redactor) = redactor {
             cut.texts = Some(redactor.texts());
-            (cut.stand_ins, cut.kept) = redactor.into_table();
+            (cut.substitutes, cut.kept) = redactor.into_table();
         }
         let sink = copy.finish(shape.end_time())?;
         Ok((cut, sink))

@@ -4,8 +4,8 @@ use etwkit_decode::cut_mark::CutMark;
 use etwkit_decode::kernel::{Hook, event_trace, group};
 use etwkit_etl::RawEvent;
 
-use crate::chosen::Verdict;
 use crate::describing::is_describing;
+use crate::event_choice::Verdict;
 use crate::plan::{Plan, keeps_stack};
 
 /// The fate of an event.

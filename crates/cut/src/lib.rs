@@ -15,10 +15,10 @@
 
 mod args;
 mod began;
-mod chosen;
 mod columns;
 mod cut;
 mod describing;
+mod event_choice;
 mod fate;
 mod losses;
 pub mod map;
@@ -34,10 +34,10 @@ mod switches;
 mod write;
 
 pub use args::{CutArgs, RedactWhat};
-pub use chosen::Choice;
 pub use cut::{Cut, CutError, OnProgress, Options, cut};
+pub use event_choice::Choice;
 pub use fate::Fate;
-pub use redact::{Kept, Reason, Redaction, StandIn};
+pub use redact::{KeptTexts, Reason, Redaction, Substitute};
 pub use report::{checked_json, checked_lines, json, lines};
-pub use run::{Asks, Done, FindRange, OutFiles, check, run};
+pub use run::{ArgumentParsers, CutOutcome, FindRange, OutFiles, check, run};
 pub use write::CUT_NAME;

@@ -1,4 +1,4 @@
-//! The table of stand-ins and originals: a file for the sender of a redacted trace, by which
+//! The table of substitutes and originals: a file for the sender of a redacted trace, by which
 //! answers about it get their real names.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use etwkit_terminal::errors::advised;
 use serde_json::{Value, json};
 
 use crate::columns::{self, Cell};
-use crate::redact::StandIn;
+use crate::redact::Substitute;
 
 /// The first key of the file, by which it is known.
 const FORMAT: &str = "etwkit_substitutes";
@@ -20,8 +20,8 @@ const VERSION: u64 = 1;
 const MAX_BYTES: u64 = 1 << 30;
 /// Maximum number of rows that are held back until their table ends.
 const MOST_ROWS: usize = 10_000;
-/// Maximum bytes of a stand-in that is looked for. Those that `cut` gives have some dozens.
-const MAX_STAND_IN: usize = 256;
+/// Maximum bytes of a substitute that is looked for. Those that `cut` gives have some dozens.
+const MAX_SUBSTITUTE: usize = 256;
 
 /// Fails if a table cannot be written there: the originals of an earlier trace would be lost.
 ///
@@ -43,7 +43,7 @@ pub fn check_new(path: &Path) -> Result<()> {
 ///
 /// # Errors
 /// The file is there already, or cannot be written.
-pub fn write(path: &Path, rows: &[StandIn]) -> Result<()> {
+pub fn write(path: &Path, rows: &[Substitute]) -> Result<()> {
     let mut options = OpenOptions::new();
     // Created new, so that two programs cannot write one table.
     options.write(true).create_new(true);
@@ -64,39 +64,39 @@ fn private(options: &mut OpenOptions) {
 #[cfg(not(unix))]
 fn private(_: &mut OpenOptions) {}
 
-fn put(file: File, rows: &[StandIn]) -> io::Result<()> {
+fn put(file: File, rows: &[Substitute]) -> io::Result<()> {
     let mut out = BufWriter::new(file);
     writeln!(out, "{}", json!({FORMAT: VERSION}))?;
     for row in rows {
-        let row = json!({"kind": row.kind, "substitute": row.stand_in, "original": row.original});
+        let row = json!({"kind": row.kind, "substitute": row.substitute, "original": row.original});
         writeln!(out, "{row}")?;
     }
     out.flush()
 }
 
-/// Originals by their stand-ins.
+/// Originals by their substitutes.
 #[derive(Debug, Default)]
 pub struct Originals {
-    /// Sorted by stand-in, each once.
-    rows: Vec<Substitute>,
+    /// Sorted by substitute, each once.
+    rows: Vec<Mapping>,
 }
 
 /// Kinds of texts about a file, which are not names of anything in a trace.
 const ABOUT_FILES: [&str; 4] = ["company", "description", "product", "version"];
 
-/// A stand-in with its original.
+/// A substitute with its original.
 #[derive(Debug)]
-struct Substitute {
+struct Mapping {
     /// True for a name, which filters compare.
     is_name: bool,
-    stand_in: String,
+    substitute: String,
     original: String,
 }
 
-impl Substitute {
-    /// The byte of the stand-in at a place.
+impl Mapping {
+    /// The byte of the substitute at a place.
     fn byte(&self, at: usize) -> Option<u8> {
-        self.stand_in.as_bytes().get(at).copied()
+        self.substitute.as_bytes().get(at).copied()
     }
 }
 
@@ -113,7 +113,7 @@ impl Originals {
     /// Reads a table.
     ///
     /// # Errors
-    /// The file cannot be read, or is no table of stand-ins.
+    /// The file cannot be read, or is no table of substitutes.
     pub fn read(path: &Path) -> Result<Self> {
         let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
         let mut text = String::new();
@@ -127,7 +127,7 @@ impl Originals {
     /// Reads the text of a table.
     ///
     /// # Errors
-    /// It is no table of stand-ins.
+    /// It is no table of substitutes.
     pub fn parse(text: &str) -> Result<Self> {
         let mut lines = text.lines();
         let first: Option<Value> = lines
@@ -135,7 +135,7 @@ impl Originals {
             .and_then(|line| serde_json::from_str(line).ok());
         match first.as_ref().and_then(|first| first.get(FORMAT)) {
             Some(version) if version.as_u64() == Some(VERSION) => {}
-            // Read in order of the stand-ins, which the search in them needs.
+            // Read in order of the substitutes, which the search in them needs.
             _ => bail!("line 1: expected a table that `etwkit cut --redact --map` wrote"),
         }
         let mut all = BTreeMap::new();
@@ -143,17 +143,17 @@ impl Originals {
             let row: Value = serde_json::from_str(line)
                 .with_context(|| format!("line {}: expected a row of JSON", number + 2))?;
             let text = |key: &str| row.get(key).and_then(Value::as_str);
-            let (Some(stand_in), Some(original)) = (text("substitute"), text("original")) else {
+            let (Some(substitute), Some(original)) = (text("substitute"), text("original")) else {
                 bail!("line {}: expected substitute and original", number + 2);
             };
             let is_name = text("kind").is_none_or(|kind| !ABOUT_FILES.contains(&kind));
-            all.insert(stand_in.to_owned(), (original.to_owned(), is_name));
+            all.insert(substitute.to_owned(), (original.to_owned(), is_name));
         }
         let rows = all
             .into_iter()
-            .map(|(stand_in, (original, is_name))| Substitute {
+            .map(|(substitute, (original, is_name))| Mapping {
                 is_name,
-                stand_in,
+                substitute,
                 original,
             });
         Ok(Self {
@@ -161,14 +161,14 @@ impl Originals {
         })
     }
 
-    /// Returns the stand-ins of names with their originals, by stand-in.
+    /// Returns the substitutes of names with their originals, by substitute.
     pub fn names(&self) -> impl Iterator<Item = (&str, &str)> {
         let names = self.rows.iter().filter(|row| row.is_name);
-        names.map(|row| (row.stand_in.as_str(), row.original.as_str()))
+        names.map(|row| (row.substitute.as_str(), row.original.as_str()))
     }
 
-    /// A line of an answer, with originals instead of stand-ins. A line that starts with a brace is
-    /// JSON.
+    /// A line of an answer, with originals instead of substitutes. A line that starts with a brace
+    /// is JSON.
     #[must_use]
     pub fn line(&self, line: &str, form: Form) -> String {
         if line.starts_with('{') {
@@ -185,7 +185,7 @@ impl Originals {
         }
     }
 
-    /// Replaces the stand-ins of a text.
+    /// Replaces the substitutes of a text.
     fn replaced(&self, text: &str, write: impl Fn(&str) -> String) -> String {
         let mut new = String::with_capacity(text.len());
         let mut at = 0;
@@ -205,19 +205,19 @@ impl Originals {
         new
     }
 
-    /// The longest stand-in at a place: its length and its original.
+    /// The longest substitute at a place: its length and its original.
     fn at(&self, text: &str, at: usize) -> Option<(usize, &str)> {
         let bytes = text.as_bytes();
         let is_word = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
-        // A stand-in is a word. Inside of another word it would be a part of something else.
+        // A substitute is a word. Inside of another word it would be a part of something else.
         if !is_word(at) || at > 0 && is_word(at - 1) && !is_color(bytes, at) {
             return None;
         }
         let mut found = None;
-        // The stand-ins that begin as the text does. Each further byte leaves fewer of them, so a
-        // table with long stand-ins takes no longer than one with short ones.
-        let mut left: &[Substitute] = &self.rows;
-        let after = bytes.get(at..)?.iter().take(MAX_STAND_IN);
+        // The substitutes that begin as the text does. Each further byte leaves fewer of them, so a
+        // table with long substitutes takes no longer than one with short ones.
+        let mut left: &[Mapping] = &self.rows;
+        let after = bytes.get(at..)?.iter().take(MAX_SUBSTITUTE);
         for (len, byte) in (1..).zip(after.copied()) {
             let from = left.partition_point(|row| row.byte(len - 1) < Some(byte));
             let to = left.partition_point(|row| row.byte(len - 1) <= Some(byte));
@@ -226,16 +226,16 @@ impl Originals {
             let Some(row) = left.first() else {
                 break;
             };
-            // The word has to end where the stand-in does.
+            // The word has to end where the substitute does.
             let ends_word = !is_word(at + len) || !is_word(at + len - 1);
-            if row.stand_in.len() == len && ends_word {
+            if row.substitute.len() == len && ends_word {
                 found = Some((len, row.original.as_str()));
             }
         }
         found
     }
 
-    /// Replaces the stand-ins of the rows of a table, whose columns then have room for the
+    /// Replaces the substitutes of the rows of a table, whose columns then have room for the
     /// originals.
     fn rows(&self, lines: &[String]) -> Vec<String> {
         let cells = |line: &String| columns::cells(line, |cell| self.replaced(cell, escaped));
@@ -243,7 +243,7 @@ impl Originals {
         columns::aligned(&rows)
     }
 
-    /// Replaces the stand-ins of cells, which get quotes if an original needs them.
+    /// Replaces the substitutes of cells, which get quotes if an original needs them.
     fn cells(&self, line: &str) -> String {
         let mut cells = Vec::new();
         let (mut start, mut is_quoted) = (0, false);
@@ -295,8 +295,8 @@ fn is_color(bytes: &[u8], at: usize) -> bool {
         .is_some_and(|front| front.ends_with(b"\x1B["))
 }
 
-/// Writes lines with originals instead of stand-ins.
-pub struct Named<'o, W: Write> {
+/// Writes lines with originals instead of substitutes.
+pub struct OriginalsWriter<'o, W: Write> {
     out: W,
     originals: &'o Originals,
     form: Form,
@@ -306,7 +306,7 @@ pub struct Named<'o, W: Write> {
     rows: Vec<String>,
 }
 
-impl<'o, W: Write> Named<'o, W> {
+impl<'o, W: Write> OriginalsWriter<'o, W> {
     /// Creates a writer.
     pub const fn new(out: W, originals: &'o Originals, form: Form) -> Self {
         Self {
@@ -369,7 +369,7 @@ impl<'o, W: Write> Named<'o, W> {
     }
 }
 
-impl<W: Write> Write for Named<'_, W> {
+impl<W: Write> Write for OriginalsWriter<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.line.extend_from_slice(line);
@@ -393,7 +393,7 @@ mod tests {
     fn originals(rows: &[(&str, &str)]) -> Originals {
         let rows = rows
             .iter()
-            .map(|(stand_in, original)| json!({"substitute": stand_in, "original": original}));
+            .map(|(substitute, original)| json!({"substitute": substitute, "original": original}));
         let lines: Vec<String> = [json!({FORMAT: VERSION})]
             .into_iter()
             .chain(rows)
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn stand_ins_are_replaced_at_the_bounds_of_words() {
+    fn substitutes_are_replaced_at_the_bounds_of_words() {
         let all = originals(&[
             ("program-1", "zebulon"),
             ("program-12", "twelve"),
@@ -444,7 +444,7 @@ mod tests {
     fn a_table_gets_wider_as_a_whole() {
         let all = originals(&[("driver-1", "scanner")]);
         let mut out = Vec::new();
-        let mut named = Named::new(&mut out, &all, Form::Text);
+        let mut named = OriginalsWriter::new(&mut out, &all, Form::Text);
         named
             .write_all(b"driver-1  x\n  Name      ms\n  driver-1   1\n  a         22\nend")
             .unwrap();
@@ -455,7 +455,7 @@ mod tests {
         );
         let all = originals(&[("driver-1", "scanner-of-files")]);
         let mut out = Vec::new();
-        let mut named = Named::new(&mut out, &all, Form::Text);
+        let mut named = OriginalsWriter::new(&mut out, &all, Form::Text);
         named
             .write_all(b"  Name      ms\n  driver-1   1\n  a         22\n")
             .unwrap();
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_stand_in_counts() {
+    fn the_longest_substitute_counts() {
         let all = originals(&[
             ("host-1", "a"),
             ("host-1.example", "b"),
@@ -481,9 +481,9 @@ mod tests {
         );
     }
 
-    /// A search for each length of a stand-in, at each place of an answer, would not end.
+    /// A search for each length of a substitute, at each place of an answer, would not end.
     #[test]
-    fn long_stand_ins_cost_no_time() {
+    fn long_substitutes_cost_no_time() {
         let long = "a-".repeat(100_000);
         let all = originals(&[(long.as_str(), "x"), ("a-b", "y")]);
         let start = std::time::Instant::now();

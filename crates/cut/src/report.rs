@@ -5,14 +5,14 @@ use etwkit_trace::import::Range;
 use serde_json::{Map, Value, json};
 
 use crate::fate::Fate;
-use crate::run::Done;
+use crate::run::CutOutcome;
 
 /// Nouns of a number of replaced texts.
 const TEXTS: [&str; 2] = ["different text", "different texts"];
 
 /// The report as lines of text.
 #[must_use]
-pub fn lines(done: &Done) -> Vec<String> {
+pub fn lines(done: &CutOutcome) -> Vec<String> {
     let cut = &done.cut;
     let (read, written) = done.sizes;
     let mut lines = vec![format!(
@@ -67,7 +67,7 @@ pub fn lines(done: &Done) -> Vec<String> {
 /// The report of [`lines`] as JSON: kept and dropped events by reason. A reason without events
 /// has 0.
 #[must_use]
-pub fn json(done: &Done) -> Value {
+pub fn json(done: &CutOutcome) -> Value {
     let cut = &done.cut;
     let counts = |kept: bool| -> Map<String, Value> {
         let fates = Fate::ALL.into_iter().filter(|fate| fate.is_kept() == kept);
@@ -100,7 +100,7 @@ pub fn json(done: &Done) -> Value {
 
 /// The texts that a redaction keeps, as lines of text: by reason, the most frequent first.
 #[must_use]
-pub fn checked_lines(done: &Done) -> Vec<String> {
+pub fn checked_lines(done: &CutOutcome) -> Vec<String> {
     let cut = &done.cut;
     // Only a redaction is checked, and each one counts its texts.
     let mut lines = vec![format!(
@@ -146,7 +146,7 @@ fn filled(texts: impl Iterator<Item = String>) -> Vec<String> {
 
 /// The texts of [`checked_lines`] as JSON: one object for each text.
 #[must_use]
-pub fn checked_json(done: &Done) -> Vec<Value> {
+pub fn checked_json(done: &CutOutcome) -> Vec<Value> {
     let rows = done.cut.kept.iter().flat_map(|(reason, texts)| {
         texts
             .iter()
@@ -159,7 +159,7 @@ pub fn checked_json(done: &Done) -> Vec<Value> {
     [sums].into_iter().chain(rows).collect()
 }
 
-fn not_understood(done: &Done) -> u64 {
+fn not_understood(done: &CutOutcome) -> u64 {
     let events = done.cut.events.get(&Fate::NotUnderstood);
     events.map_or(0, |count| *count)
 }

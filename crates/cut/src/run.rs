@@ -7,22 +7,22 @@ use anyhow::{Context, Result, bail};
 use etwkit_extract::{Input, Limits, Options as OpenOptions, open};
 use etwkit_terminal::errors::advised;
 use etwkit_trace::import::Range;
-use etwkit_trace::report::events::Wanted;
+use etwkit_trace::report::events::NameFilter;
 
 use crate::args::{CutArgs, RedactWhat};
-use crate::chosen::Choice;
 use crate::cut::{Cut, CutError, OnProgress, Options, cut};
+use crate::event_choice::Choice;
 use crate::map;
 
 /// Finds a part of the time in a trace.
 pub type FindRange<'a> = dyn Fn(&str, &Input) -> Result<Range> + 'a;
 
 /// Parsers for words of the command line, shared with all commands.
-pub struct Asks<'a> {
+pub struct ArgumentParsers<'a> {
     /// A part of the time.
     pub range: &'a FindRange<'a>,
     /// A list of names.
-    pub names: &'a dyn Fn(&str) -> Wanted<'static>,
+    pub names: &'a dyn Fn(&str) -> NameFilter<'static>,
 }
 
 /// Output files as the program writes them: each is complete or absent.
@@ -51,7 +51,7 @@ pub trait OutFiles {
 
 /// The result of the command.
 #[derive(Debug)]
-pub struct Done {
+pub struct CutOutcome {
     /// Names of the files that were read.
     pub traces: Vec<String>,
     /// The new trace.
@@ -63,17 +63,17 @@ pub struct Done {
 }
 
 /// Cuts traces; `None` if it was interrupted, which leaves nothing. `map` gets the table of
-/// stand-ins.
+/// substitutes.
 ///
 /// # Errors
 /// A trace cannot be read, an argument is wrong, or the new trace cannot be written.
 pub fn run(
     args: &CutArgs,
     map: Option<&Path>,
-    asks: &Asks<'_>,
+    parsers: &ArgumentParsers<'_>,
     files: &impl OutFiles,
     progress: &mut OnProgress<'_>,
-) -> Result<Option<Done>> {
+) -> Result<Option<CutOutcome>> {
     let Some(target) = &args.out else {
         bail!("--out is missing");
     };
@@ -85,7 +85,7 @@ pub fn run(
     // Independent of `--force`: nobody wants to lose the recording.
     refuse_own_input(args, target)?;
     let input = opened(args)?;
-    let options = options(args, asks, &input)?;
+    let options = options(args, parsers, &input)?;
     let out = files.create(target)?;
     let (cut, out) = match cut(input.session(), &options, out, progress) {
         Ok(done) => done,
@@ -94,14 +94,14 @@ pub fn run(
     };
     // Before the trace is there: without its table, its names are lost.
     if let Some(map) = map {
-        map::write(map, &cut.stand_ins)?;
+        map::write(map, &cut.substitutes)?;
     }
     files.keep(out, target)?;
     let written = target
         .metadata()
         .with_context(|| format!("cannot write {}", target.display()))?
         .len();
-    Ok(Some(Done {
+    Ok(Some(CutOutcome {
         traces: labels(&input),
         out: target.clone(),
         sizes: (size(&input), written),
@@ -116,14 +116,14 @@ pub fn run(
 /// A trace cannot be read, or an argument is wrong.
 pub fn check(
     args: &CutArgs,
-    asks: &Asks<'_>,
+    parsers: &ArgumentParsers<'_>,
     progress: &mut OnProgress<'_>,
-) -> Result<Option<Done>> {
+) -> Result<Option<CutOutcome>> {
     let input = opened(args)?;
-    let options = options(args, asks, &input)?;
+    let options = options(args, parsers, &input)?;
     // Written to nowhere, so that the check does exactly what the cut would do.
     match cut(input.session(), &options, Nowhere::default(), progress) {
-        Ok((cut, _)) => Ok(Some(Done {
+        Ok((cut, _)) => Ok(Some(CutOutcome {
             traces: labels(&input),
             out: PathBuf::new(),
             sizes: (size(&input), 0),
@@ -168,16 +168,16 @@ fn opened(args: &CutArgs) -> Result<Input> {
     Ok(open(&args.traces, &options)?)
 }
 
-fn options(args: &CutArgs, asks: &Asks<'_>, input: &Input) -> Result<Options> {
+fn options(args: &CutArgs, parsers: &ArgumentParsers<'_>, input: &Input) -> Result<Options> {
     Ok(Options {
         range: args
             .range
             .as_deref()
-            .map(|text| (asks.range)(text, input))
+            .map(|text| (parsers.range)(text, input))
             .transpose()?,
         choice: Choice {
-            process: args.process.as_deref().map(|text| (asks.names)(text)),
-            provider: args.provider.as_deref().map(|text| (asks.names)(text)),
+            process: args.process.as_deref().map(|text| (parsers.names)(text)),
+            provider: args.provider.as_deref().map(|text| (parsers.names)(text)),
         },
         redact: args.redact.map(Into::into),
     })
@@ -191,7 +191,7 @@ fn labels(input: &Input) -> Vec<String> {
     input
         .parts()
         .iter()
-        .map(etwkit_extract::Part::label)
+        .map(etwkit_extract::SessionFile::label)
         .collect()
 }
 
@@ -234,7 +234,7 @@ fn label(input: &Input) -> String {
     input
         .parts()
         .first()
-        .map_or_else(String::new, etwkit_extract::Part::label)
+        .map_or_else(String::new, etwkit_extract::SessionFile::label)
 }
 
 /// An input trace must not be replaced, independent of the program that wrote it.

@@ -10,7 +10,7 @@ pub const EVENT_TRACING: Guid = Guid::literal("b675ec37-bdb6-4648-bc92-f3fdc74d3
 
 /// The subject of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum SessionEventKind {
     /// A session writes to its file, and that failed (IDs 0, 1 and 4).
     WriteError,
     /// A session could not start (ID 2).
@@ -37,7 +37,7 @@ pub enum Kind {
     LostSystemEvent,
 }
 
-impl Kind {
+impl SessionEventKind {
     /// The kind of an event ID; `None` for events that are not about sessions.
     #[must_use]
     pub const fn of(id: u16) -> Option<Self> {
@@ -174,12 +174,12 @@ impl SessionReader {
         &mut self,
         event: &RawEvent<'_>,
         decoder: &mut Decoder,
-    ) -> Option<(Kind, SessionFields)> {
+    ) -> Option<(SessionEventKind, SessionFields)> {
         if !event.kind.is_manifest() || event.provider() != EVENT_TRACING {
             return None;
         }
         // Most events of this provider are about other things.
-        let kind = Kind::of(event.descriptor().id)?;
+        let kind = SessionEventKind::of(event.descriptor().id)?;
         let fields = self.0.read(event, decoder, |values| Some(fields(values)))?;
         Some((kind, fields))
     }

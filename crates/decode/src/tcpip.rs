@@ -16,7 +16,7 @@ pub const TCPIP: Guid = Guid::literal("2f07e2ee-15db-40f1-90ef-9d7ba282188a");
 
 /// The kind of an event of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum TcpEventKind {
     /// A process requests it. The header contains the process.
     Connect,
     /// It was accepted.
@@ -57,7 +57,7 @@ pub enum Kind {
     RetransmitTimeout,
 }
 
-impl Kind {
+impl TcpEventKind {
     /// The kind of an ID; posted and injected data have one ID.
     #[must_use]
     pub const fn of(id: u16) -> Option<Self> {
@@ -115,7 +115,7 @@ impl Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TcpEvent {
     /// The kind of event.
-    pub kind: Kind,
+    pub kind: TcpEventKind,
     /// Address of the control block.
     pub tcb: u64,
     /// Both ends, if the event contains them.
@@ -240,17 +240,17 @@ impl Default for TcpReader {
 impl TcpReader {
     /// The kind of an event; `None` for events that are not about a connection.
     #[must_use]
-    pub fn kind(event: &RawEvent<'_>) -> Option<Kind> {
+    pub fn kind(event: &RawEvent<'_>) -> Option<TcpEventKind> {
         if !event.kind.is_manifest() || event.provider() != TCPIP {
             return None;
         }
-        Kind::of(event.descriptor().id)
+        TcpEventKind::of(event.descriptor().id)
     }
 
     /// Reads an event of that kind; `None` if it cannot be decoded.
     pub fn read(
         &mut self,
-        kind: Kind,
+        kind: TcpEventKind,
         event: &RawEvent<'_>,
         decoder: &mut Decoder,
     ) -> Option<TcpEvent> {
@@ -258,7 +258,7 @@ impl TcpReader {
     }
 }
 
-fn read(kind: Kind, fields: Fields<'_>) -> Option<TcpEvent> {
+fn read(kind: TcpEventKind, fields: Fields<'_>) -> Option<TcpEvent> {
     let mut event = TcpEvent {
         kind,
         // The address of the control block is the only thing that all of these events have.
@@ -278,8 +278,8 @@ fn read(kind: Kind, fields: Fields<'_>) -> Option<TcpEvent> {
     match kind {
         // These start a connection: without its ends there would be nothing to show. A missing
         // field causes the next description to be tried.
-        Kind::Connect | Kind::Accept | Kind::Rundown => _ = event.ends?,
-        Kind::Send => {
+        TcpEventKind::Connect | TcpEventKind::Accept | TcpEventKind::Rundown => _ = event.ends?,
+        TcpEventKind::Send => {
             event.bytes = Some(fields.u32(field::BYTES_SENT)?);
             event.sequence = Some(fields.u32(field::SEQ_NO)?);
             event.state = SendState {
@@ -289,29 +289,29 @@ fn read(kind: Kind, fields: Fields<'_>) -> Option<TcpEvent> {
                 retransmit_timeout: fields.u32(field::RTO),
             };
         }
-        Kind::Receive => {
+        TcpEventKind::Receive => {
             event.bytes = Some(fields.u32(field::NUM_BYTES)?);
             event.sequence = Some(fields.u32(field::SEQ_NO)?);
         }
         // One event ID reports both kinds; the field `Injected` distinguishes them.
-        Kind::Post | Kind::Inject => {
+        TcpEventKind::Post | TcpEventKind::Inject => {
             event.bytes = Some(fields.u32(field::NUM_BYTES)?);
             event.sequence = Some(fields.u32(field::SND_NXT)?);
             let is_injected = fields
                 .text(field::INJECTED)?
                 .eq_ignore_ascii_case("injected");
             event.kind = if is_injected {
-                Kind::Inject
+                TcpEventKind::Inject
             } else {
-                Kind::Post
+                TcpEventKind::Post
             };
         }
-        Kind::Retransmit | Kind::TailLossProbe | Kind::KeepAlive => {
+        TcpEventKind::Retransmit | TcpEventKind::TailLossProbe | TcpEventKind::KeepAlive => {
             // The oldest data that was not acknowledged is what is sent again.
             event.sequence = Some(fields.u32(field::SND_UNA)?);
         }
-        Kind::Template => event.template = Some(fields.u32(field::TEMPLATE_TYPE)?),
-        Kind::Summary => event.summary = Some(summary(fields)?),
+        TcpEventKind::Template => event.template = Some(fields.u32(field::TEMPLATE_TYPE)?),
+        TcpEventKind::Summary => event.summary = Some(summary(fields)?),
         _ => {}
     }
     Some(event)
@@ -350,13 +350,13 @@ fn summary(fields: Fields<'_>) -> Option<Summary> {
 #[must_use]
 pub fn owner(event: &RawEvent<'_>) -> Option<u32> {
     let has_tcb = match TcpReader::kind(event)? {
-        Kind::Rundown => true,
-        Kind::Accept
-        | Kind::Connected
-        | Kind::Close
-        | Kind::Abort
-        | Kind::Shutdown
-        | Kind::RetransmitTimeout => false,
+        TcpEventKind::Rundown => true,
+        TcpEventKind::Accept
+        | TcpEventKind::Connected
+        | TcpEventKind::Close
+        | TcpEventKind::Abort
+        | TcpEventKind::Shutdown
+        | TcpEventKind::RetransmitTimeout => false,
         _ => return None,
     };
     // The length precedes both addresses, so the fields after them are found without a description.

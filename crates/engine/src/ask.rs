@@ -22,9 +22,9 @@ const BYTES_TOGETHER: u64 = 64 << 20;
 // Enough to outlast one slow item; more would hold the answers of hundreds of extracts in memory.
 const AHEAD: usize = 16;
 
-/// What became of the question to an extract.
+/// The answer of an extract, or the reason why it has none.
 #[derive(Debug)]
-pub struct Asked<A> {
+pub struct ExtractAnswer<A> {
     /// The trace or extract, as it was named.
     pub name: String,
     /// Notes for the reader.
@@ -37,7 +37,7 @@ pub struct Asked<A> {
     pub answer: Result<(TraceInfo, etwkit_question::Result<A>)>,
 }
 
-impl<A> Asked<A> {
+impl<A> ExtractAnswer<A> {
     /// Creates the outcome for an extract that cannot be opened.
     fn failed(name: String, notes: Vec<String>, error: Error) -> Self {
         let answer = Err(error.of(&name));
@@ -87,7 +87,7 @@ impl Engine {
         naming: Naming,
         extracts: &[PathBuf],
         question: &(impl Fn(&Session) -> etwkit_question::Result<A> + Sync),
-        mut take: impl FnMut(Asked<A>) -> std::result::Result<(), E>,
+        mut take: impl FnMut(ExtractAnswer<A>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let workers = processors();
         let groups = groups(extracts, workers);
@@ -175,7 +175,7 @@ pub(crate) fn left_out(session: &Session, name: &str) -> Option<String> {
 }
 
 impl<Q> Group<'_, Q> {
-    fn ask<A>(&self, paths: &[PathBuf]) -> Vec<Asked<A>>
+    fn ask<A>(&self, paths: &[PathBuf]) -> Vec<ExtractAnswer<A>>
     where
         Q: Fn(&Session) -> etwkit_question::Result<A>,
     {
@@ -188,7 +188,7 @@ impl<Q> Group<'_, Q> {
             // extract.
             if self.asking.cancel.is_asked() {
                 asked.extend(self.ask_together(&mut together));
-                asked.push(Asked::failed(
+                asked.push(ExtractAnswer::failed(
                     name,
                     notes,
                     etwkit_sql::Error::Cancelled.into(),
@@ -210,7 +210,7 @@ impl<Q> Group<'_, Q> {
                                 hash: None,
                             },
                         ),
-                        Err(error) => Asked::failed(name, notes, error),
+                        Err(error) => ExtractAnswer::failed(name, notes, error),
                     },
                 );
             } else {
@@ -229,7 +229,7 @@ impl<Q> Group<'_, Q> {
                         // The collected extracts are queried first: answers come in the order of
                         // the extracts, also when one of them cannot be opened.
                         asked.extend(self.ask_together(&mut together));
-                        asked.push(Asked::failed(name, notes, error));
+                        asked.push(ExtractAnswer::failed(name, notes, error));
                     }
                 }
             }
@@ -239,7 +239,7 @@ impl<Q> Group<'_, Q> {
     }
 
     /// Queries the extracts that were collected, and starts a new collection.
-    fn ask_together<A>(&self, together: &mut Together) -> Vec<Asked<A>>
+    fn ask_together<A>(&self, together: &mut Together) -> Vec<ExtractAnswer<A>>
     where
         Q: Fn(&Session) -> etwkit_question::Result<A>,
     {
@@ -262,7 +262,7 @@ impl<Q> Group<'_, Q> {
             mut notes,
             hash,
         }: Opened,
-    ) -> Asked<A>
+    ) -> ExtractAnswer<A>
     where
         Q: Fn(&Session) -> etwkit_question::Result<A>,
     {
@@ -282,7 +282,7 @@ impl<Q> Group<'_, Q> {
         let shows_methods = session.has_asked_methods() && matches!(answer, Ok((_, Ok(_))));
         notes.extend(left_out(session, &name));
         let gaps = gaps::of_session(session, Some(&name), shows_methods);
-        Asked {
+        ExtractAnswer {
             name,
             notes,
             hash,

@@ -7,7 +7,7 @@ use etwkit_question::trace::TraceInfo;
 use etwkit_sql::Session;
 
 use crate::ask::left_out;
-use crate::{Asked, Asking, Engine, Error, Result, gaps};
+use crate::{Asking, Engine, Error, ExtractAnswer, Result, gaps};
 
 /// Maximum number of extracts of one question about all of them, not counting the runs of lakes.
 // Their small files are in memory together, and their large ones are open.
@@ -28,13 +28,13 @@ impl Engine {
         asking: &Asking,
         extracts: &[PathBuf],
         question: impl FnOnce(&Session) -> etwkit_question::Result<A>,
-    ) -> Asked<A> {
+    ) -> ExtractAnswer<A> {
         let (name, mut notes) = (name(extracts), Vec::new());
         let session = check(extracts).and_then(|()| self.open_all(asking, extracts, &mut notes));
         let session = match session {
             Ok(session) => session,
             Err(error) => {
-                return Asked {
+                return ExtractAnswer {
                     name,
                     notes,
                     hash: None,
@@ -52,7 +52,7 @@ impl Engine {
         let shows_methods = session.has_asked_methods() && matches!(answer, Ok((_, Ok(_))));
         notes.extend(left_out(&session, &name));
         let gaps = gaps::of_named(extracts, &session, shows_methods);
-        Asked {
+        ExtractAnswer {
             name,
             notes,
             hash: None,

@@ -19,14 +19,14 @@ use crate::{Engine, Gaps, Result, recordings};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
     /// Its recordings: by the time in their names, otherwise by name.
-    pub recordings: Vec<Listed>,
+    pub recordings: Vec<ListedRecording>,
     /// The folders in it, by name.
     pub folders: Vec<PathBuf>,
 }
 
 /// A recording of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedRecording {
     /// The file or extract that answers questions about it.
     pub path: PathBuf,
     /// Bytes of the trace, or of the extract where there is no trace.
@@ -59,7 +59,7 @@ impl Engine {
         let files = in_order(recordings(&[folder.to_owned()], false)?);
         let listed = |file: TestFile| {
             let path = file.extract.clone().or_else(|| file.trace.clone())?;
-            Some(Listed {
+            Some(ListedRecording {
                 bytes: size(file.trace.as_deref().unwrap_or(&path)),
                 head: (Instant::now() < until).then(|| self.head(&file)).flatten(),
                 path,

@@ -30,7 +30,7 @@ const ENDINGS: &str = "etwkit looks for names that end with .etl, .etlgz, .etl.g
 /// The kind of files that a folder or a pattern is searched for. A file that is named itself is
 /// always accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum InputKind {
     /// Files that can be queried: extracts, and traces without one.
     Answers,
     /// Files that can become an extract: traces, and extracts of ETWAnalyzer whose traces are not
@@ -61,11 +61,11 @@ enum Meaning {
 /// # Errors
 /// A pattern, folder or list that holds nothing of what is wanted; a list, or a name in it, that
 /// does not exist; an address of a store that etwkit does not open.
-pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<PathBuf>> {
+pub fn named(words: &[PathBuf], wanted: InputKind, recursive: bool) -> Result<Vec<PathBuf>> {
     let mut named = Named::default();
     for found in read(words)? {
         match found {
-            Meaning::Path(path, place) if wanted == Wanted::Answers && is_lake(&path) => {
+            Meaning::Path(path, place) if wanted == InputKind::Answers && is_lake(&path) => {
                 let lake = Snapshot::open(&path)?;
                 if lake.runs().is_empty() {
                     return Err(Error::Named {
@@ -76,12 +76,12 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
                 }
                 lake.run_paths().for_each(|run| named.add(run, true));
             }
-            Meaning::Path(path, place) if wanted != Wanted::Session && is_folder(&path) => {
+            Meaning::Path(path, place) if wanted != InputKind::Session && is_folder(&path) => {
                 let inside = wanted.all(recordings(std::slice::from_ref(&path), recursive)?);
                 named.all(inside, || no_file(&place, &path, wanted))?;
             }
             Meaning::Path(path, _)
-                if wanted == Wanted::Answers && path.as_os_str() == "-" && !path.exists() =>
+                if wanted == InputKind::Answers && path.as_os_str() == "-" && !path.exists() =>
             {
                 return Err(Error::Named {
                     message: "a trace on the standard input cannot be queried".to_owned(),
@@ -104,7 +104,7 @@ pub fn named(words: &[PathBuf], wanted: Wanted, recursive: bool) -> Result<Vec<P
 }
 
 /// Returns the error about a folder that holds nothing.
-fn no_file(place: &str, folder: &Path, wanted: Wanted) -> Error {
+fn no_file(place: &str, folder: &Path, wanted: InputKind) -> Error {
     Error::Named {
         message: format!(
             "{place}{} is in the folder {}",
@@ -117,7 +117,7 @@ fn no_file(place: &str, folder: &Path, wanted: Wanted) -> Error {
 }
 
 /// Returns the error about a pattern that matches nothing.
-fn no_match(place: &str, pattern: &str, wanted: Wanted) -> Error {
+fn no_match(place: &str, pattern: &str, wanted: InputKind) -> Error {
     let instead = instead(Path::new(pattern), wanted);
     Error::Named {
         message: format!("{place}{} matches {pattern}", wanted.nothing()),
@@ -128,7 +128,7 @@ fn no_match(place: &str, pattern: &str, wanted: Wanted) -> Error {
 
 /// Returns what there is instead of matches of a pattern: matches with another ending, or other
 /// files of its folder.
-fn instead(pattern: &Path, wanted: Wanted) -> Option<String> {
+fn instead(pattern: &Path, wanted: InputKind) -> Option<String> {
     // What cannot be read is no advice.
     let found = |paths: &[PathBuf]| recordings(paths, false).map(|files| wanted.all(files));
     let any_ending = near::with_any_ending(pattern)?;
@@ -189,7 +189,7 @@ pub fn places(words: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(named.paths)
 }
 
-impl Wanted {
+impl InputKind {
     fn of(self, TestFile { trace, extract, .. }: TestFile) -> Option<PathBuf> {
         match self {
             Self::Answers => extract.or(trace),

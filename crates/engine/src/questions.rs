@@ -6,7 +6,8 @@ use etwkit_extract::Described;
 use etwkit_question::{Answer, AnyQuestion, AnyRequest, Descriptions, Tagging};
 
 use crate::{
-    Asked, Asking, DiskFiles, Engine, Error, Naming, Result, ask_names, tag_sets, tag_warnings,
+    Asking, DiskFiles, Engine, Error, ExtractAnswer, Naming, Result, ask_names, tag_sets,
+    tag_warnings,
 };
 
 /// Returns all declared questions.
@@ -44,7 +45,7 @@ pub struct Answers {
     pub notes: Vec<String>,
     /// The answers, in the order of the extracts; one if all of them, or their names, have one
     /// answer.
-    pub extracts: Vec<Asked<Answer>>,
+    pub extracts: Vec<ExtractAnswer<Answer>>,
 }
 
 impl Engine {
@@ -91,7 +92,7 @@ impl Engine {
         if let Some(answer) = ask_names(request, extracts)? {
             return Ok(Answers {
                 notes: Vec::new(),
-                extracts: vec![Asked::of_names(answer)],
+                extracts: vec![ExtractAnswer::of_names(answer)],
             });
         }
         let mut asking = asking.clone();

@@ -28,7 +28,7 @@ pub enum StoredKind {
 
 /// An entry of the cache.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Stored {
+pub struct CacheEntry {
     /// Name of the file or folder.
     pub name: String,
     /// Its kind.
@@ -54,9 +54,9 @@ pub struct StoredQuery {
 #[derive(Debug, Default)]
 pub struct Cleared {
     /// Removed entries.
-    pub removed: Vec<Stored>,
+    pub removed: Vec<CacheEntry>,
     /// Entries that could not be removed, each with the error of the system.
-    pub left: Vec<(Stored, std::io::Error)>,
+    pub left: Vec<(CacheEntry, std::io::Error)>,
 }
 
 impl Settings {
@@ -65,7 +65,7 @@ impl Settings {
     ///
     /// # Errors
     /// There is no cache folder, or it cannot be read.
-    pub fn stored(&self, query: &StoredQuery) -> Result<Vec<Stored>> {
+    pub fn stored(&self, query: &StoredQuery) -> Result<Vec<CacheEntry>> {
         let folder = self.cache()?;
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
@@ -74,13 +74,13 @@ impl Settings {
             Err(error) => return Err(Error::system("read", folder)(error)),
         };
         let now = SystemTime::now();
-        let is_old = |entry: &Stored| match query.older_than {
+        let is_old = |entry: &CacheEntry| match query.older_than {
             None => true,
             Some(limit) => entry.age(now).is_some_and(|age| age >= limit),
         };
-        let mut all: Vec<Stored> = entries
+        let mut all: Vec<CacheEntry> = entries
             .flatten()
-            .filter_map(|entry| Stored::of(&entry.path()))
+            .filter_map(|entry| CacheEntry::of(&entry.path()))
             .filter(|entry| query.names.matches(Some(&entry.name)) && is_old(entry))
             .collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
@@ -104,7 +104,7 @@ impl Settings {
     }
 }
 
-impl Stored {
+impl CacheEntry {
     /// Returns the entry at a path; `None` if the cache did not create it. A link is not an entry:
     /// its target has another owner.
     fn of(path: &Path) -> Option<Self> {

@@ -93,7 +93,7 @@ pub fn options(settings: &Settings, path: &SearchPath, is_refresh: bool) -> Opti
 
 /// Outcome of writing names into an extract.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedNames {
     /// The files that were found, and the reasons for the others.
     pub naming: Naming,
     /// True if the extract was replaced by one with these names.
@@ -102,7 +102,7 @@ pub struct Loaded {
     pub lost_tags: Vec<String>,
 }
 
-impl Loaded {
+impl LoadedNames {
     /// Returns the note about sums by stack tags that are gone, if there were any.
     #[must_use]
     pub fn note(&self) -> Option<String> {
@@ -126,7 +126,7 @@ pub fn write_names(
     found: FoundNames,
     extract: &Extract,
     named: &Path,
-) -> Result<Loaded, ConvertError> {
+) -> Result<LoadedNames, ConvertError> {
     let (naming, written) = found.write(extract)?;
     let is_changed = written.is_some();
     if !is_changed && extract.path() != named {
@@ -134,7 +134,7 @@ pub fn write_names(
     }
     // Sums by tag depend on names, and the rule files are not available here.
     let derived = extract.derived().filter(|_| is_changed);
-    Ok(Loaded {
+    Ok(LoadedNames {
         naming,
         is_changed,
         lost_tags: derived.map_or_else(Vec::new, own_tag_sets),

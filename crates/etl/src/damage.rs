@@ -6,7 +6,7 @@ use std::fmt;
 /// The kinds of damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum DamageKind {
     /// The file ends inside a buffer.
     TruncatedBuffer,
     /// Bytes between buffers that are not a buffer.
@@ -31,7 +31,7 @@ pub enum Kind {
     UnreadableMember,
 }
 
-impl Kind {
+impl DamageKind {
     /// Stable name, as stored and printed.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -81,7 +81,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for DamageKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -91,7 +91,7 @@ impl fmt::Display for Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamageAt {
     /// The kind of damage.
-    pub kind: Kind,
+    pub kind: DamageKind,
     /// Index of the file in the session, from 0.
     pub file: usize,
     /// Offset in that file; inside a compressed buffer, offset of the buffer plus the offset in its
@@ -113,7 +113,7 @@ pub struct Count {
 /// All damage of a session: a count by kind, and the first places in full.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Damage {
-    counts: BTreeMap<Kind, Count>,
+    counts: BTreeMap<DamageKind, Count>,
     first: Vec<DamageAt>,
     losses: Vec<(usize, u64)>,
 }
@@ -164,7 +164,7 @@ impl Damage {
     }
 
     /// Counts by kind.
-    pub fn counts(&self) -> impl Iterator<Item = (Kind, Count)> + '_ {
+    pub fn counts(&self) -> impl Iterator<Item = (DamageKind, Count)> + '_ {
         self.counts.iter().map(|(kind, count)| (*kind, *count))
     }
 

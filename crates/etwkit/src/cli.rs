@@ -15,15 +15,15 @@ use etwkit_record::lab::LabArgs;
 use etwkit_record::test_runs::RunArgs;
 use etwkit_server::mcp::McpArgs;
 use etwkit_sql::{nearest, similar};
-use etwkit_terminal::style::When;
+use etwkit_terminal::style::ColorMode;
 
 use crate::arguments::TraceArgs;
 use crate::commands::cache::CacheArgs;
 use crate::commands::diff::DiffArgs;
 use crate::commands::dump::critical_path::PathArgs;
 use crate::commands::dump::diagnose::DiagnoseArgs;
+use crate::commands::dump::dump_args::DumpArgs;
 use crate::commands::dump::explain::ExplainArgs;
-use crate::commands::dump::root::DumpArgs;
 use crate::commands::export::ExportArgs;
 use crate::commands::extract::label;
 use crate::commands::lake::args::LakeArgs;
@@ -63,7 +63,7 @@ pub(crate) struct Cli {
         display_order = 900,
         hide_possible_values = true
     )]
-    pub(crate) color: Option<When>,
+    pub(crate) color: Option<ColorMode>,
     /// Print errors only, no notes
     #[arg(
         long,
@@ -456,11 +456,11 @@ pub(crate) struct EventsArgs {
     #[arg(long, requires = "count", conflicts_with_all = ["process", "limit"])]
     pub(crate) unordered: bool,
     /// Only events of this provider or class: its name (*, ?, several with ;, ! excludes) or GUID
-    #[arg(long, value_name = "NAMES")]
+    #[arg(long, value_name = "PROVIDERS")]
     pub(crate) provider: Option<String>,
     /// Only events with this name, such as Process/Start, or CSwitch for Thread/CSwitch (*, ?,
     /// several with ;, ! excludes)
-    #[arg(long, value_name = "NAMES")]
+    #[arg(long, value_name = "EVENTS")]
     pub(crate) name: Option<String>,
     /// Only events of these processes: names with or without .exe, or ids (*, ?, several with ;, !
     /// excludes)

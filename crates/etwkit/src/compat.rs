@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use anyhow::bail;
 use clap::Parser;
-use etwkit_compat::{Extraction, Guest, Plan, Step, on_disk, plan, shell_line};
+use etwkit_compat::{EtwAnalyzerForm, Extraction, Plan, Step, on_disk, plan, shell_line};
 use etwkit_question::test_run::Selection;
 use etwkit_terminal::Exit;
-use etwkit_terminal::style::When;
+use etwkit_terminal::style::ColorMode;
 
 use crate::cli::{self, Cli, Command, ExtractArgs};
-use crate::commands::extract::{Done, run_reporting};
+use crate::commands::extract::{ExtractedTrace, run_reporting};
 use crate::options::OptionGroup;
 use crate::printer::Printer;
 
@@ -20,7 +20,7 @@ use crate::printer::Printer;
 pub(crate) fn run(args: &[OsString], printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let words = etwkit_compat::words(args);
     if etwkit_compat::is_plain(&words) {
-        printer.choose_colors(Some(When::Never));
+        printer.choose_colors(Some(ColorMode::Never));
     }
     carry_out(plan(&words, &on_disk)?, &|_| {}, printer)
 }
@@ -52,17 +52,17 @@ fn run_step(step: &Step, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
         printer.note(&shell_line(&step.args));
     }
     let mut parsed = parse(&step.args)?;
-    parsed.command.welcome(&step.guest);
+    parsed.command.set_form(&step.etwanalyzer);
     crate::dispatch(&parsed, printer)
 }
 
 impl Command {
     /// Applies the settings of an ETWAnalyzer line to the command.
-    fn welcome(&mut self, guest: &Guest) {
+    fn set_form(&mut self, form: &EtwAnalyzerForm) {
         match self {
-            Self::Dump(args) => args.question.common.guest = Some(guest.clone()),
-            Self::Export(args) => args.numbers = guest.numbers,
-            Self::Symbols(args) => *args.numbers_mut() = guest.numbers,
+            Self::Dump(args) => args.question.common.etwanalyzer = Some(form.clone()),
+            Self::Export(args) => args.numbers = form.numbers,
+            Self::Symbols(args) => *args.numbers_mut() = form.numbers,
             _ => {}
         }
     }
@@ -126,7 +126,7 @@ fn extract(extraction: &Extraction, printer: &mut Printer<'_>) -> anyhow::Result
         let exit = run_reporting(
             &args,
             &sets,
-            &mut |Done {
+            &mut |ExtractedTrace {
                       trace,
                       target,
                       kept,
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_option_of_ours_exists_for_the_sake_of_guests() {
+    fn no_option_of_ours_exists_for_etwanalyzer_alone() {
         fn check(command: &clap::Command) {
             for arg in command.get_arguments() {
                 assert!(

@@ -4,7 +4,7 @@
 use anyhow::bail;
 use clap::ValueEnum;
 use etwkit_engine::question;
-use etwkit_question::{AnyQuestion, Kind, Opt, Values};
+use etwkit_question::{AnyQuestion, Opt, OptionKind, Values};
 use etwkit_sql::dialect::{Dialect, shape};
 use etwkit_terminal::errors::advised;
 use serde_json::Value;
@@ -110,8 +110,8 @@ fn values(options: &[Opt], words: &[&str]) -> Option<Values> {
         let (name, text) = word.split_once('=').unwrap_or((word, ""));
         let option = options.iter().find(|option| option.name == name)?;
         let value = match option.kind {
-            Kind::Flag => Value::from(true),
-            Kind::Files | Kind::List | Kind::Two => Value::from(vec![text]),
+            OptionKind::Flag => Value::from(true),
+            OptionKind::Files | OptionKind::List | OptionKind::Two => Value::from(vec![text]),
             _ if text.is_empty() => Value::from(option.alone?),
             _ => Value::from(text),
         };

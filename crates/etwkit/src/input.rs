@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
-use etwkit_engine::{DEFAULT_MAX_UNPACKED_GIB, Settings, Wanted, input_options, named};
+use etwkit_engine::{DEFAULT_MAX_UNPACKED_GIB, InputKind, Settings, input_options, named};
 use etwkit_extract::{Input, Options};
 use etwkit_terminal::errors::advised;
 use tempfile::TempDir;
@@ -15,7 +15,7 @@ use crate::arguments::TraceArgs;
 
 /// Opens the files that the arguments name, as one session.
 pub(crate) fn open(args: &TraceArgs) -> anyhow::Result<Opened> {
-    let files = Files::of(args, Wanted::Session)?;
+    let files = Files::of(args, InputKind::Session)?;
     Ok(Opened {
         input: open_paths(&files.paths, args)?,
         _files: files,
@@ -48,7 +48,7 @@ pub(crate) struct Files {
 impl Files {
     /// Returns the files that files, patterns, lists and folders name. The standard input, `-`,
     /// becomes a file.
-    pub(crate) fn of(args: &TraceArgs, wanted: Wanted) -> anyhow::Result<Self> {
+    pub(crate) fn of(args: &TraceArgs, wanted: InputKind) -> anyhow::Result<Self> {
         let (mut paths, mut folder) = (named(&args.traces, wanted, false)?, None);
         for path in paths.iter_mut().filter(|path| is_standard_input(path)) {
             ensure!(folder.is_none(), "the standard input (-) is named twice");

@@ -8,7 +8,6 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
-mod called;
 mod cli;
 mod commands;
 mod compat;
@@ -19,6 +18,7 @@ mod examples;
 mod extracts;
 mod help;
 mod input;
+mod linked_programs;
 pub mod open_files;
 mod options;
 mod out_file;
@@ -45,7 +45,7 @@ use cli::{Cli, Command};
 use context::Context;
 use etwkit_engine::Asking;
 use etwkit_terminal::errors::Errors;
-use etwkit_terminal::style::{self, When};
+use etwkit_terminal::style::{self, ColorMode};
 use etwkit_terminal::{WriteError, config};
 use printer::{Printer, Speech};
 use rules::NameArgs;
@@ -78,8 +78,8 @@ pub fn run_on_screen<T>(
 where
     T: Into<OsString> + Clone,
 {
-    let args = called::resolved(args.into_iter().map(Into::into).collect());
-    let args = called::with_sql_comments(args);
+    let args = linked_programs::resolved(args.into_iter().map(Into::into).collect());
+    let args = linked_programs::with_sql_comments(args);
     let mut screen = Screen {
         out,
         err,
@@ -99,7 +99,7 @@ pub(crate) struct Screen<'w> {
     pub(crate) err: &'w mut dyn Write,
     pub(crate) terminal: Terminal,
     /// Colors that a console was started with, for all of its lines.
-    pub(crate) session: Option<When>,
+    pub(crate) session: Option<ColorMode>,
     /// Amount of a console's output on the error stream, for all of its lines.
     pub(crate) speech: Speech,
 }
@@ -237,9 +237,9 @@ fn run_command(cli: &Cli, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
         Command::Events(args) => commands::events::run(args, printer),
         Command::Extract(args) => commands::extract::run(args, printer),
         Command::Dump(args) => commands::dump::run(args, printer),
-        Command::CriticalPath(args) => commands::dump::own::run(args, printer),
+        Command::CriticalPath(args) => commands::dump::question_command::run(args, printer),
         Command::Diagnose(args) => commands::dump::diagnose::run(args, printer),
-        Command::Diff(args) => commands::dump::own::run(args, printer),
+        Command::Diff(args) => commands::dump::question_command::run(args, printer),
         Command::Explain(args) => commands::dump::explain::run(args, printer),
         Command::Demo(args) => commands::demo::run(args, printer),
         Command::Export(args) => commands::export::run(args, printer),

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use etwkit_question::{Kind, Opt, OptionError, Request, Values};
+use etwkit_question::{Opt, OptionError, OptionKind, Request, Values};
 
 /// Heading of the options that change how an answer is printed.
 pub(crate) const OUTPUT: &str = "Output";
@@ -19,32 +19,34 @@ pub(crate) fn arg(option: &Opt) -> Arg {
         .long(option.name)
         .help(option.sentence);
     let arg = match &option.kind {
-        Kind::Flag => arg.action(ArgAction::SetTrue),
-        Kind::Text => arg
+        OptionKind::Flag => arg.action(ArgAction::SetTrue),
+        OptionKind::Text => arg
             .allow_hyphen_values(matches!(
                 option.value_name,
                 "NUMBERS" | "IDS" | "A..B" | "TIME"
             ))
             .allow_negative_numbers(option.value_name == "STATUS"),
-        Kind::Words(words) => arg.value_parser(PossibleValuesParser::new(words.iter().copied())),
-        Kind::Several(words) => {
+        OptionKind::Words(words) => {
+            arg.value_parser(PossibleValuesParser::new(words.iter().copied()))
+        }
+        OptionKind::Several(words) => {
             let words = PossibleValuesParser::new(words.iter().copied());
             arg.action(ArgAction::Append)
                 .value_delimiter(',')
                 .value_parser(words)
         }
-        Kind::Range(_) => arg.allow_hyphen_values(true),
-        Kind::Whole(least, most) => {
+        OptionKind::Range(_) => arg.allow_hyphen_values(true),
+        OptionKind::Whole(least, most) => {
             arg.allow_negative_numbers(*least < 0)
                 .value_parser(ValueParser::from(
                     clap::value_parser!(i64).range(*least..=*most),
                 ))
         }
-        Kind::Number => arg.value_parser(clap::value_parser!(f64)),
-        Kind::Files | Kind::List => arg.action(ArgAction::Append),
-        Kind::Two => arg.num_args(2),
+        OptionKind::Number => arg.value_parser(clap::value_parser!(f64)),
+        OptionKind::Files | OptionKind::List => arg.action(ArgAction::Append),
+        OptionKind::Two => arg.num_args(2),
     };
-    let arg = if option.kind == Kind::Flag {
+    let arg = if option.kind == OptionKind::Flag {
         arg
     } else {
         arg.value_name(option.value_name)
@@ -83,8 +85,8 @@ pub(crate) fn values(options: &[Opt], matches: &ArgMatches) -> Values {
         let given = matches.get_raw(option.name).into_iter().flatten();
         let given: Vec<_> = given.map(|text| text.to_string_lossy()).collect();
         let value = match option.kind {
-            Kind::Flag => true.into(),
-            Kind::Files | Kind::List | Kind::Two => given
+            OptionKind::Flag => true.into(),
+            OptionKind::Files | OptionKind::List | OptionKind::Two => given
                 .iter()
                 .map(ToString::to_string)
                 .collect::<Vec<_>>()

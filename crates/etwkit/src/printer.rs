@@ -9,7 +9,7 @@ use etwkit_base::digits::counted;
 pub(crate) use etwkit_base::digits::grouped;
 use etwkit_engine::{AllGaps, Asking, Gaps};
 pub(crate) use etwkit_terminal::FORMAT_VERSION;
-use etwkit_terminal::style::When;
+use etwkit_terminal::style::ColorMode;
 use etwkit_terminal::{Lines, WriteError};
 use serde_json::{Value, json};
 
@@ -85,7 +85,7 @@ impl<'w> Printer<'w> {
     }
 
     /// Returns this printer for a terminal, with the colors and the verbosity of a session.
-    pub(crate) fn on(self, terminal: Terminal, session: Option<When>, speech: Speech) -> Self {
+    pub(crate) fn on(self, terminal: Terminal, session: Option<ColorMode>, speech: Speech) -> Self {
         Self {
             lines: self.lines.on(terminal.width, terminal.colors, session),
             speech,

@@ -133,7 +133,7 @@ fn of_library(error: &(dyn std::error::Error + 'static)) -> Option<String> {
         })
         .or_else(|| {
             error
-                .downcast_ref::<etwkit_compat::Wrong>()
+                .downcast_ref::<etwkit_compat::LineError>()
                 .map(|error| error.hint.clone())
         })
 }

@@ -1,7 +1,7 @@
 //! The option `--range` of commands that are not declared questions: a part of the trace.
 
 use etwkit_extract::Input;
-use etwkit_question::range::{Part, Range as Placed, RangeError};
+use etwkit_question::range::{Range as Placed, RangeError, TracePart};
 use etwkit_question::trace::TraceInfo;
 use etwkit_sql::Session;
 use etwkit_sql::time_format::TraceClock;
@@ -12,7 +12,7 @@ use etwkit_trace::import::Range;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TimeRange<'a> {
     text: &'a str,
-    part: Part,
+    part: TracePart,
 }
 
 impl<'a> TimeRange<'a> {
@@ -20,10 +20,10 @@ impl<'a> TimeRange<'a> {
     /// both ends included.
     pub(crate) fn parse(text: Option<&'a str>) -> anyhow::Result<Self> {
         let part = text
-            .map(Part::parse)
+            .map(TracePart::parse)
             .transpose()
             .map_err(|error| of_range(&error))?;
-        let all = Part::Known(Placed::default());
+        let all = TracePart::Known(Placed::default());
         Ok(Self {
             text: text.unwrap_or_default(),
             part: part.unwrap_or(all),
@@ -53,7 +53,7 @@ impl<'a> TimeRange<'a> {
     /// Returns the range in the trace of an extract.
     pub(crate) fn of_session(&self, session: &Session) -> anyhow::Result<Placed> {
         // Seconds mean the same in every trace; only clock times depend on its start.
-        if let Part::Known(range) = self.part {
+        if let TracePart::Known(range) = self.part {
             return Ok(range);
         }
         let info = TraceInfo::ask(session)?;

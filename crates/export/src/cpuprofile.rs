@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use crate::json::{microseconds, text as json};
-use crate::profile::{Format, Head, Samples, WeighedStack, Writer, Written};
+use crate::profile::{Format, Head, Samples, WeighedStack, Writer, WrittenProfile};
 use crate::stacks::Names;
 use crate::{Error, Result};
 
@@ -99,7 +99,7 @@ impl Samples for Tree<'_> {
         Ok(())
     }
 
-    fn end(self: Box<Self>, written: &Written, names: &Names) -> Result<()> {
+    fn end(self: Box<Self>, written: &WrittenProfile, names: &Names) -> Result<()> {
         let Self {
             out,
             nodes,

@@ -5,7 +5,7 @@
 
 use std::io::Write;
 
-use crate::profile::{Format, Head, Samples, WeighedStack, Writer, Written};
+use crate::profile::{Format, Head, Samples, WeighedStack, Writer, WrittenProfile};
 use crate::stacks::Names;
 use crate::{Error, Result};
 
@@ -40,7 +40,7 @@ impl Samples for Lines<'_> {
         writeln!(self.out, "{} {}", stack.join(";"), sample.weight_ns).map_err(Error::Write)
     }
 
-    fn end(self: Box<Self>, _: &Written, _: &Names) -> Result<()> {
+    fn end(self: Box<Self>, _: &WrittenProfile, _: &Names) -> Result<()> {
         Ok(())
     }
 }

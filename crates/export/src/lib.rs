@@ -33,12 +33,12 @@ pub mod wpa;
 pub use error::{Error, Result};
 pub use packets::{Direction, Interface, Link, Packet, PacketSums, Packets};
 pub use profile::{
-    ExportRequest, Format, Head, Owner, Samples, Takes, WeighedStack, Writer, Written,
+    ExportRequest, Format, Head, Owner, Samples, Takes, WeighedStack, Writer, WrittenProfile,
 };
 pub use recording::Recording;
 pub use stacks::Names;
 pub use timeline::{
-    Io, Item, Left, Order, Process, Ready, Readying, Sample, Scene, Slice, Thread, Timeline,
+    Io, Item, Order, Process, Ready, Readying, Sample, Scene, Slice, SwitchOut, Thread, Timeline,
     TimelineSums, Wait, What, processes,
 };
 

@@ -14,7 +14,7 @@ use etwkit_questions::stack::tree::Metric;
 
 use crate::dictionary::Texts;
 use crate::pprof::kinds;
-use crate::profile::{Format, Head, Owner, Samples, WeighedStack, Writer, Written};
+use crate::profile::{Format, Head, Owner, Samples, WeighedStack, Writer, WrittenProfile};
 use crate::protobuf::Message;
 use crate::stacks::Names;
 use crate::{Error, Result};
@@ -188,7 +188,7 @@ impl Samples for Profile<'_> {
         Ok(())
     }
 
-    fn end(mut self: Box<Self>, written: &Written, names: &Names) -> Result<()> {
+    fn end(mut self: Box<Self>, written: &WrittenProfile, names: &Names) -> Result<()> {
         let (weight, _) = kinds(self.metric, written.source);
         let sample_type = Message::new()
             .number(field::value_type::TYPE, self.texts.number(weight))

@@ -17,7 +17,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::dictionary::Texts;
-use crate::profile::{Format, Head, Owner, Samples, WeighedStack, Writer, Written};
+use crate::profile::{Format, Head, Owner, Samples, WeighedStack, Writer, WrittenProfile};
 use crate::protobuf::Message;
 use crate::stacks::Names;
 use crate::{Error, Result};
@@ -139,7 +139,7 @@ impl Samples for Messages<'_> {
         self.write(field::profile::SAMPLE, &message)
     }
 
-    fn end(mut self: Box<Self>, written: &Written, names: &Names) -> Result<()> {
+    fn end(mut self: Box<Self>, written: &WrittenProfile, names: &Names) -> Result<()> {
         let (weight, count) = kinds(self.metric, written.source);
         for (kind, unit) in [(weight, "nanoseconds"), (count, "count")] {
             let message = Message::new()

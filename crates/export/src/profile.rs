@@ -132,7 +132,7 @@ pub trait Samples {
     ///
     /// # Errors
     /// Nothing more can be written.
-    fn end(self: Box<Self>, written: &Written, names: &Names) -> Result<()>;
+    fn end(self: Box<Self>, written: &WrittenProfile, names: &Names) -> Result<()>;
 }
 
 /// A request for an export.
@@ -160,7 +160,7 @@ pub struct ExportRequest {
 
 /// The written data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenProfile {
     /// Number of samples, each with its own stack.
     pub stacks: u64,
     /// Number of names of frames.
@@ -193,7 +193,7 @@ impl ExportRequest {
         format: &dyn Format,
         session: &Session,
         out: &mut dyn Write,
-    ) -> Result<Written> {
+    ) -> Result<WrittenProfile> {
         let recording = Recording::of(session)?;
         let head = Head {
             name: &self.name,
@@ -213,9 +213,9 @@ impl ExportRequest {
                     return Err(Error::Format);
                 };
                 let packets = Some(found.write(packets)?);
-                Ok(Written {
+                Ok(WrittenProfile {
                     packets,
-                    ..Written::default()
+                    ..WrittenProfile::default()
                 })
             }
         }
@@ -226,7 +226,7 @@ impl ExportRequest {
         format: &dyn Format,
         session: &Session,
         (out, head): (&mut dyn Write, &Head<'_>),
-    ) -> Result<Written> {
+    ) -> Result<WrittenProfile> {
         let refused = |option| {
             Err(Error::NotOf {
                 option,
@@ -249,9 +249,9 @@ impl ExportRequest {
             time: self.time,
         };
         let timeline = Some(timeline::write(asked, session, timeline)?);
-        Ok(Written {
+        Ok(WrittenProfile {
             timeline,
-            ..Written::default()
+            ..WrittenProfile::default()
         })
     }
 
@@ -260,7 +260,7 @@ impl ExportRequest {
         format: &dyn Format,
         session: &Session,
         (out, head): (&mut dyn Write, &Head<'_>),
-    ) -> Result<Written> {
+    ) -> Result<WrittenProfile> {
         let by = if self.thread_roots {
             TreeBy::Thread
         } else {
@@ -285,7 +285,7 @@ impl ExportRequest {
         };
         let mut profile = Profile {
             samples,
-            written: Written::default(),
+            written: WrittenProfile::default(),
             owner: Owner::default(),
         };
         let mut collected: Vec<Weighed> = Vec::new();
@@ -366,7 +366,7 @@ fn owner(row: &StackRow) -> Owner {
 /// Adds up equal stacks and passes them to the format.
 struct Profile<'o> {
     samples: Box<dyn Samples + 'o>,
-    written: Written,
+    written: WrittenProfile,
     owner: Owner,
 }
 

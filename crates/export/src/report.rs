@@ -7,9 +7,9 @@ use etwkit_questions::stack::tree::Metric;
 use serde_json::{Value, json};
 
 use crate::packets::PacketSums;
-use crate::profile::{ExportRequest, Written};
+use crate::profile::{ExportRequest, WrittenProfile};
 
-impl Written {
+impl WrittenProfile {
     /// Returns `true` if the file has nothing of the requested data.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -102,10 +102,10 @@ mod tests {
 
     #[test]
     fn one_of_a_kind_is_singular() {
-        let written = Written {
+        let written = WrittenProfile {
             stacks: 1,
             frames: 2,
-            ..Written::default()
+            ..WrittenProfile::default()
         };
         let request = ExportRequest {
             process_count: 1,

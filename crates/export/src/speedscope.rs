@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek, Write};
 
 use crate::json::{milliseconds, text as json};
-use crate::profile::{Format, Head, Samples, WeighedStack, Writer, Written};
+use crate::profile::{Format, Head, Samples, WeighedStack, Writer, WrittenProfile};
 use crate::stacks::Names;
 use crate::{Error, Result};
 
@@ -68,7 +68,7 @@ impl Samples for Sampled<'_> {
         write!(self.weights, "{comma}\n{}", milliseconds(sample.weight_ns)).map_err(Error::Spool)
     }
 
-    fn end(self: Box<Self>, written: &Written, names: &Names) -> Result<()> {
+    fn end(self: Box<Self>, written: &WrittenProfile, names: &Names) -> Result<()> {
         let Self { out, weights, .. } = *self;
         out.write_all(b"],\n\"weights\":[").map_err(Error::Write)?;
         let mut weights = weights

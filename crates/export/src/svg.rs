@@ -17,7 +17,7 @@ use etwkit_questions::stack::tree::Metric;
 use etwkit_sql::time_format::seconds;
 
 use crate::json::milliseconds;
-use crate::profile::{Format, Head, Samples, WeighedStack, Writer, Written};
+use crate::profile::{Format, Head, Samples, WeighedStack, Writer, WrittenProfile};
 use crate::stacks::Names;
 use crate::text::visible;
 use crate::{Error, Result};
@@ -100,7 +100,7 @@ impl Samples for Picture<'_> {
         Ok(())
     }
 
-    fn end(mut self: Box<Self>, written: &Written, names: &Names) -> Result<()> {
+    fn end(mut self: Box<Self>, written: &WrittenProfile, names: &Names) -> Result<()> {
         let drawn = self.flames.drawn(ROOM);
         let levels = drawn.iter().map(|frame| frame.level + 1).fold(0, u32::max);
         let modules = modules(&self.flames, names);
@@ -120,7 +120,12 @@ impl Samples for Picture<'_> {
 
 impl Picture<'_> {
     /// Writes the text above the frames: name, weight, unit, and the part that is not drawn.
-    fn head(&mut self, written: &Written, height: u32, drawn: &[Drawn]) -> std::io::Result<()> {
+    fn head(
+        &mut self,
+        written: &WrittenProfile,
+        height: u32,
+        drawn: &[Drawn],
+    ) -> std::io::Result<()> {
         let title = xml(&visible(&self.name, MAX_NAME));
         let lines = [
             format!(

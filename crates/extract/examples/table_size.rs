@@ -19,7 +19,7 @@ use arrow_schema::Schema;
 use etwkit_extract::manifest::{Clock, Detail, Machine, TraceSource};
 use etwkit_extract::{Extract, Manifest, Writer, WriterOptions};
 use etwkit_trace::table::{
-    Columns, ContextSwitch, CpuSample, Kind, Mark, NotAsDeclared, Row, Table,
+    ColumnKind, Columns, ContextSwitch, CpuSample, Mark, NotAsDeclared, Row, Table,
 };
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
@@ -112,7 +112,7 @@ fn compare(tables: &[Rows]) -> Result<(), Box<dyn Error>> {
                 .map(|batch| batch.project(&[index]))
                 .collect::<Result<_, _>>()?;
             for (name, encoding, dictionary) in layouts {
-                let is_number = matches!(column.kind, Kind::Int32 | Kind::Int64);
+                let is_number = matches!(column.kind, ColumnKind::Int32 | ColumnKind::Int64);
                 if !is_number && encoding != Encoding::PLAIN {
                     continue;
                 }

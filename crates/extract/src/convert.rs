@@ -24,7 +24,7 @@ use crate::pictures::Pictures;
 use crate::sealed::Sealed;
 use crate::tag_sets::depends_on;
 use crate::writer::SYMBOLS;
-use crate::{Input, KeptSymbol, Limits, StoreError, Writer, WriterOptions, Written};
+use crate::{Input, KeptSymbol, Limits, StoreError, WriteSummary, Writer, WriterOptions};
 
 /// Options of a conversion: the amount of detail, and additional sources.
 #[derive(Debug, Clone, Copy)]
@@ -73,7 +73,7 @@ impl Default for ConvertOptions<'_> {
 #[derive(Debug)]
 pub struct Converted {
     /// The extract.
-    pub written: Written,
+    pub written: WriteSummary,
     /// The results of the import.
     pub imported: Imported,
     /// The outcome of the symbol search, if there was one.
@@ -386,7 +386,7 @@ impl FoundNames {
     pub fn write(
         self,
         extract: &crate::Extract,
-    ) -> Result<(Naming, Option<Written>), ConvertError> {
+    ) -> Result<(Naming, Option<WriteSummary>), ConvertError> {
         let Self { naming, renamed } = self;
         let Some(renamed) = renamed else {
             return Ok((naming, None));
@@ -425,7 +425,7 @@ impl std::fmt::Debug for FoundNames {
 pub fn name_again(
     extract: &crate::Extract,
     from: &NameFrom<'_>,
-) -> Result<(Naming, Option<Written>), ConvertError> {
+) -> Result<(Naming, Option<WriteSummary>), ConvertError> {
     find_names(extract, from)?.write(extract)
 }
 
@@ -515,7 +515,7 @@ fn summarise(
 ///
 /// # Errors
 /// If the extract is damaged, or cannot be written to.
-pub fn derive_again(extract: &crate::Extract) -> Result<Written, ConvertError> {
+pub fn derive_again(extract: &crate::Extract) -> Result<WriteSummary, ConvertError> {
     derive_with_tags(extract, &[TagSet::built_in()])
 }
 
@@ -526,7 +526,7 @@ pub fn derive_again(extract: &crate::Extract) -> Result<Written, ConvertError> {
 pub fn derive_with_tags(
     extract: &crate::Extract,
     sets: &[TagSet],
-) -> Result<Written, ConvertError> {
+) -> Result<WriteSummary, ConvertError> {
     let sealed = base(extract);
     let mut writer = crate::DerivedWriter::create(extract)?;
     // Rows that were left out are missing, so that a table computed from them would be empty and
@@ -541,7 +541,7 @@ pub fn derive_with_tags(
 ///
 /// # Errors
 /// If the extract is damaged, or the folder cannot be written to.
-pub fn derive_into(extract: &crate::Extract, target: &Path) -> Result<Written, ConvertError> {
+pub fn derive_into(extract: &crate::Extract, target: &Path) -> Result<WriteSummary, ConvertError> {
     let sets = [TagSet::built_in()];
     let mut writer = crate::DerivedWriter::at(target, extract)?;
     derive_without(&base(extract), &sets, &left_out_of(extract), &mut writer)?;

@@ -19,7 +19,7 @@ use crate::convert::ConvertError;
 use crate::manifest::{Detail, Diagnostic, ImportedFrom, Manifest, Topic, TraceSource};
 use crate::sealed::Sealed;
 use crate::tag_sets::STACK_TAGS;
-use crate::{Writer, WriterOptions, Written};
+use crate::{WriteSummary, Writer, WriterOptions};
 
 /// The results of a reader apart from rows.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub struct Foreign {
 #[derive(Debug)]
 pub struct FromForeign {
     /// The extract.
-    pub written: Written,
+    pub written: WriteSummary,
     /// The recording.
     pub trace: Trace,
     /// Notes for the reader of the numbers.

@@ -2,7 +2,7 @@
 
 /// The way to open a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FileKind {
     /// A zip archive with any extension (`.etl.zip`, `.diagsession`).
     Zip,
     /// A 7z archive.
@@ -27,25 +27,28 @@ pub(crate) enum Format {
     Lz4,
 }
 
-/// Number of bytes that [`Kind::of`] checks.
+/// Number of bytes that [`FileKind::of`] checks.
 pub(crate) const MAGIC_LEN: usize = TAR_AT + TAR.len();
 
 /// Starts of files, and their kinds. Zip has three: a member, the end of an empty archive, a part of
 /// a spanned one.
-const STARTS: [(&[u8], Kind); 13] = [
-    (b"PK\x03\x04", Kind::Zip),
-    (b"PK\x05\x06", Kind::Zip),
-    (b"PK\x07\x08", Kind::Zip),
-    (b"7z\xBC\xAF\x27\x1C", Kind::SevenZip),
-    (b"MSCF", Kind::Cab),
-    (b"\x1F\x8B", Kind::Packed(Format::Gzip)),
-    (ZSTD, Kind::Packed(Format::Zstd)),
-    (b"\xFD7zXZ\0", Kind::Packed(Format::Xz)),
-    (b"BZh", Kind::Packed(Format::Bzip2)),
-    (b"\x04\x22\x4D\x18", Kind::Packed(Format::Lz4)),
-    (b"\x02\x21\x4C\x18", Kind::Other("an old lz4 file (lz4 -l)")),
-    (b"Rar!\x1A\x07", Kind::Other("a RAR archive (.rar)")),
-    (b"MSWIM\0\0\0", Kind::Other("a Windows image (.wim)")),
+const STARTS: [(&[u8], FileKind); 13] = [
+    (b"PK\x03\x04", FileKind::Zip),
+    (b"PK\x05\x06", FileKind::Zip),
+    (b"PK\x07\x08", FileKind::Zip),
+    (b"7z\xBC\xAF\x27\x1C", FileKind::SevenZip),
+    (b"MSCF", FileKind::Cab),
+    (b"\x1F\x8B", FileKind::Packed(Format::Gzip)),
+    (ZSTD, FileKind::Packed(Format::Zstd)),
+    (b"\xFD7zXZ\0", FileKind::Packed(Format::Xz)),
+    (b"BZh", FileKind::Packed(Format::Bzip2)),
+    (b"\x04\x22\x4D\x18", FileKind::Packed(Format::Lz4)),
+    (
+        b"\x02\x21\x4C\x18",
+        FileKind::Other("an old lz4 file (lz4 -l)"),
+    ),
+    (b"Rar!\x1A\x07", FileKind::Other("a RAR archive (.rar)")),
+    (b"MSWIM\0\0\0", FileKind::Other("a Windows image (.wim)")),
 ];
 
 const ZSTD: &[u8] = b"\x28\xB5\x2F\xFD";
@@ -56,7 +59,7 @@ const PZSTD: &[u8] = b"\x50\x2A\x4D\x18\x04\0\0\0";
 const TAR: &[u8] = b"ustar";
 const TAR_AT: usize = 257;
 
-impl Kind {
+impl FileKind {
     /// Detects the kind from the first bytes of a file.
     pub(crate) fn of(head: &[u8]) -> Self {
         if let Some((_, kind)) = STARTS.iter().find(|(magic, _)| head.starts_with(magic)) {
@@ -110,20 +113,20 @@ mod tests {
         let mut tar = vec![0; 512];
         tar[257..262].copy_from_slice(b"ustar");
         for (head, kind) in [
-            (&b"PK\x03\x04rest"[..], Kind::Zip),
-            (b"PK\x05\x06", Kind::Zip),
-            (b"7z\xBC\xAF\x27\x1C\0\x04", Kind::SevenZip),
-            (b"MSCF\0\0\0\0", Kind::Cab),
-            (b"\x1F\x8B\x08\0", Kind::Packed(Format::Gzip)),
+            (&b"PK\x03\x04rest"[..], FileKind::Zip),
+            (b"PK\x05\x06", FileKind::Zip),
+            (b"7z\xBC\xAF\x27\x1C\0\x04", FileKind::SevenZip),
+            (b"MSCF\0\0\0\0", FileKind::Cab),
+            (b"\x1F\x8B\x08\0", FileKind::Packed(Format::Gzip)),
             (
                 b"\x50\x2A\x4D\x18\x04\0\0\0\x11\0\0\0\x28\xB5\x2F\xFD",
-                Kind::Packed(Format::Zstd),
+                FileKind::Packed(Format::Zstd),
             ),
-            (&tar, Kind::Other("a tar archive (.tar)")),
-            (&[0, 0, 1, 0], Kind::Trace),
-            (b"PK", Kind::Trace),
+            (&tar, FileKind::Other("a tar archive (.tar)")),
+            (&[0, 0, 1, 0], FileKind::Trace),
+            (b"PK", FileKind::Trace),
         ] {
-            assert_eq!(Kind::of(head), kind, "{head:?}");
+            assert_eq!(FileKind::of(head), kind, "{head:?}");
         }
     }
 }

@@ -56,7 +56,7 @@ mod tag_sets;
 pub mod writer;
 
 pub use about::{extract_row, run_id, topic_rows};
-pub use archive::Wanted;
+pub use archive::MemberSelection;
 pub use checksum::Checksums;
 pub use convert::{
     ConvertError, ConvertOptions, Converted, FoundNames, convert, convert_with_tags,
@@ -69,7 +69,7 @@ pub use hash::digest;
 pub use manifest::{DerivedManifest, Manifest};
 pub use members::{Opened, OpenedFile, files_hash, names_in_archive, open_files};
 pub use names::{DotnetCode, NameFrom, NamedFile, Naming, OnSymbols, UnknownFile, attempts};
-pub use open::{Input, Part, open};
+pub use open::{Input, SessionFile, open};
 pub use options::{Limits, Options};
 pub use pack::Packing;
 pub use partial::Partial;
@@ -78,4 +78,4 @@ pub use reader::{Extract, Ranges, Slice, TableFile, derived_in, manifest_of};
 pub use store_error::{StoreError, StoreResult};
 pub use symbols::KeptSymbol;
 pub use tag_sets::{has_tags, is_current, own_tag_sets};
-pub use writer::{DerivedWriter, Writer, WriterOptions, Written};
+pub use writer::{DerivedWriter, WriteSummary, Writer, WriterOptions};

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use etwkit_base::path::name_of;
 
-use crate::archive::{self, Archive, Wanted};
+use crate::archive::{self, Archive, MemberSelection};
 use crate::hash;
-use crate::kind::Kind;
+use crate::kind::FileKind;
 use crate::open::{open_file, sniff};
 use crate::options::Options;
 use crate::source::Source;
@@ -61,7 +61,7 @@ impl OpenedFile {
 /// # Errors
 /// The file cannot be opened, is an archive of another kind, or is damaged; [`Error::NoTrace`] if
 /// the archive has no wanted member.
-pub fn open_files(path: &Path, wanted: Wanted, options: &Options) -> Result<Opened> {
+pub fn open_files(path: &Path, wanted: MemberSelection, options: &Options) -> Result<Opened> {
     let OpenedFile {
         path,
         name,
@@ -70,17 +70,17 @@ pub fn open_files(path: &Path, wanted: Wanted, options: &Options) -> Result<Open
     } = OpenedFile::open(path)?;
     // By its first bytes. What is not an archive counts as a plain file.
     match sniff(&file) {
-        kind @ (Kind::Packed(_) | Kind::Other(_)) => Err(Error::OtherArchive {
+        kind @ (FileKind::Packed(_) | FileKind::Other(_)) => Err(Error::OtherArchive {
             name,
             kind: kind.name().unwrap_or("another file"),
         }),
-        Kind::Trace => Ok(Opened::Plain(OpenedFile {
+        FileKind::Trace => Ok(Opened::Plain(OpenedFile {
             path,
             name,
             size,
             file,
         })),
-        kind @ (Kind::Zip | Kind::SevenZip | Kind::Cab) => {
+        kind @ (FileKind::Zip | FileKind::SevenZip | FileKind::Cab) => {
             let archive = Archive {
                 file,
                 size,
@@ -114,7 +114,7 @@ pub fn names_in_archive(path: &Path) -> Option<Vec<String>> {
             size,
             name: name_of(path),
             own_name: name_of(path),
-            wanted: Wanted::TRACES,
+            wanted: MemberSelection::TRACES,
         },
     )
 }

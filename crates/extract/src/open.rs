@@ -12,9 +12,9 @@ use etwkit_etl::source::ByteSource;
 use etwkit_etl::wire::trace_header::TraceHeader;
 use etwkit_trace::report::info::were_recorded_together;
 
-use crate::archive::{self, Archive, Flaw, Symbol, Wanted};
+use crate::archive::{self, Archive, Flaw, MemberSelection, Symbol};
 use crate::hash::source_hash;
-use crate::kind::{Kind, MAGIC_LEN};
+use crate::kind::{FileKind, MAGIC_LEN};
 use crate::manifest::{SourceFile, TraceSource};
 use crate::options::Options;
 use crate::source::{Source, is_remote};
@@ -24,14 +24,14 @@ use crate::{Error, Result};
 /// The files that were opened, as one session.
 pub struct Input {
     session: Session,
-    parts: Vec<Part>,
+    parts: Vec<SessionFile>,
     sources: Vec<Source>,
     pub(crate) symbols: Vec<Symbol>,
 }
 
 /// One `.etl` file of the session, as index `file` of its events and damage counts them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct SessionFile {
     /// Name without folders: of the file, or of the member of the archive.
     pub name: String,
     /// Bytes of the trace, unpacked.
@@ -42,7 +42,7 @@ pub struct Part {
     pub archive: Option<String>,
 }
 
-impl Part {
+impl SessionFile {
     /// Name in messages: `trace.etl`, or `archive.zip: trace.etl`.
     #[must_use]
     pub fn label(&self) -> String {
@@ -62,7 +62,7 @@ impl Input {
 
     /// Its files, in the order of [`Session::files`].
     #[must_use]
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[SessionFile] {
         &self.parts
     }
 
@@ -88,7 +88,7 @@ impl Input {
     /// # Errors
     /// If a file cannot be read.
     pub fn trace_source(&self) -> Result<TraceSource> {
-        let file = |part: &Part| SourceFile {
+        let file = |part: &SessionFile| SourceFile {
             name: part.name.clone(),
             archive: part.archive.clone(),
             size_bytes: part.size,
@@ -157,7 +157,7 @@ pub fn open(paths: &[PathBuf], options: &Options) -> Result<Input> {
 }
 
 /// The session of all files.
-fn session_of(opened: &[(Part, Source)]) -> Result<Session> {
+fn session_of(opened: &[(SessionFile, Source)]) -> Result<Session> {
     // An empty file is reported by its name; the reader could only say that something is short.
     if let Some((part, _)) = opened.iter().find(|(part, _)| part.size == 0) {
         return Err(Error::Empty { name: part.label() });
@@ -169,10 +169,10 @@ fn session_of(opened: &[(Part, Source)]) -> Result<Session> {
 /// Leaves out members of archives that are not traces, and returns them as damage of the first file
 /// of their archive. An archive without any trace stays as it is.
 fn leave_out_members(
-    opened: &mut Vec<(Part, Source)>,
+    opened: &mut Vec<(SessionFile, Source)>,
     flaws: &mut Vec<(usize, Flaw)>,
 ) -> Vec<DamageAt> {
-    let is_readable = |(part, source): &(Part, Source)| {
+    let is_readable = |(part, source): &(SessionFile, Source)| {
         // A file that was named is never left out: the user asked for it.
         part.archive.is_none() || (part.size > 0 && Session::open(vec![boxed(source)]).is_ok())
     };
@@ -202,8 +202,8 @@ fn leave_out_members(
         .into_iter()
         .filter_map(moved)
         .collect();
-    let place = |left: Part| DamageAt {
-        kind: damage::Kind::UnreadableMember,
+    let place = |left: SessionFile| DamageAt {
+        kind: damage::DamageKind::UnreadableMember,
         file: opened
             .iter()
             .position(|(part, _)| part.path == left.path)
@@ -221,8 +221,8 @@ fn leave_out_members(
 fn damage_of(flaw: Flaw, file: usize, offset: u64) -> DamageAt {
     let (kind, bytes) = match flaw {
         // How much is lost is not known.
-        Flaw::Broken => (damage::Kind::PackedEnd, 0),
-        Flaw::Rest(bytes) => (damage::Kind::PackedRest, bytes),
+        Flaw::Broken => (damage::DamageKind::PackedEnd, 0),
+        Flaw::Rest(bytes) => (damage::DamageKind::PackedRest, bytes),
     };
     DamageAt {
         kind,
@@ -237,7 +237,7 @@ fn boxed(source: &Source) -> Box<dyn ByteSource> {
 }
 
 /// Adds the name of the file to an error that only describes the fault.
-fn blame(error: etwkit_etl::Error, opened: &[(Part, Source)]) -> Error {
+fn blame(error: etwkit_etl::Error, opened: &[(SessionFile, Source)]) -> Error {
     // The reader identifies a file that does not belong to the session. All other errors come
     // without a file, so each file is tried by itself.
     let culprit = match &error {
@@ -258,8 +258,8 @@ fn blame(error: etwkit_etl::Error, opened: &[(Part, Source)]) -> Error {
 
 /// Refuses an archive with traces of several recordings. Of files that were named one by one,
 /// reports say it (`info`).
-fn refuse_several_recordings(session: &Session, opened: &[(Part, Source)]) -> Result<()> {
-    let mut archives: BTreeMap<(&Path, &str), Vec<(&Part, &TraceHeader)>> = BTreeMap::new();
+fn refuse_several_recordings(session: &Session, opened: &[(SessionFile, Source)]) -> Result<()> {
+    let mut archives: BTreeMap<(&Path, &str), Vec<(&SessionFile, &TraceHeader)>> = BTreeMap::new();
     // By path and name: an archive within another one has the name of its own.
     for ((part, _), file) in opened.iter().zip(session.files()) {
         if let Some(archive) = &part.archive {
@@ -302,33 +302,33 @@ fn open_one(
     path: &Path,
     options: &Options,
     spool: &mut Spool,
-    opened: &mut Vec<(Part, Source)>,
+    opened: &mut Vec<(SessionFile, Source)>,
     flaws: &mut Vec<(usize, Flaw)>,
 ) -> Result<Vec<Symbol>> {
     let (file, size) = open_file(path)?;
     let name = name_of(path);
-    let part = |name: String, size, archive| Part {
+    let part = |name: String, size, archive| SessionFile {
         name,
         size,
         path: path.to_owned(),
         archive,
     };
     match sniff(&file) {
-        Kind::Trace => {
+        FileKind::Trace => {
             // A mapped file on a network that vanishes would end the program, so that it is read
             // instead.
             let mmap = options.mmap && !is_remote(&file, path);
             opened.push((part(name, size, None), Source::new(file, size, mmap)));
             Ok(Vec::new())
         }
-        Kind::Other(kind) => Err(Error::OtherArchive { name, kind }),
-        kind @ (Kind::Zip | Kind::SevenZip | Kind::Cab | Kind::Packed(_)) => {
+        FileKind::Other(kind) => Err(Error::OtherArchive { name, kind }),
+        kind @ (FileKind::Zip | FileKind::SevenZip | FileKind::Cab | FileKind::Packed(_)) => {
             let archive = Archive {
                 file,
                 size,
                 name: name.clone(),
                 own_name: name.clone(),
-                wanted: Wanted::TRACES,
+                wanted: MemberSelection::TRACES,
             };
             // By its content and not by its name, because files are renamed.
             let found = archive::unpack(kind, archive, spool)?;
@@ -383,7 +383,7 @@ fn count_traces(dir: &Path) -> usize {
 }
 
 /// What the file is, by its first bytes. What cannot be read counts as a trace, whose reader reports it.
-pub(crate) fn sniff(file: &File) -> Kind {
+pub(crate) fn sniff(file: &File) -> FileKind {
     use std::io::Read;
     // No more than the longest mark of a kind.
     let mut head = Vec::with_capacity(MAGIC_LEN);
@@ -394,8 +394,8 @@ pub(crate) fn sniff(file: &File) -> Kind {
         // Rewound for whoever reads it next.
         .and_then(|_| reader.seek(SeekFrom::Start(0)));
     if read.is_ok() {
-        Kind::of(&head)
+        FileKind::of(&head)
     } else {
-        Kind::Trace
+        FileKind::Trace
     }
 }

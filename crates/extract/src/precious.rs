@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::archive::packed;
-use crate::kind::{Format, Kind};
+use crate::kind::{FileKind, Format};
 use crate::reader::has_manifest;
 
 /// Offset of the header of the first record of a trace, after the header of the first buffer. The
@@ -36,13 +36,13 @@ pub fn precious(path: &Path) -> Option<&'static str> {
     if is_trace(head) || (is_named_trace && !head.is_empty()) {
         return Some("a trace");
     }
-    match Kind::of(head) {
-        Kind::Zip | Kind::SevenZip | Kind::Cab => {
+    match FileKind::of(head) {
+        FileKind::Zip | FileKind::SevenZip | FileKind::Cab => {
             return Some("an archive, which may hold traces or an extract");
         }
         // Other packed files are no recordings: this program writes some.
-        Kind::Packed(format) if holds_trace(format, path) => return Some("a packed trace"),
-        Kind::Packed(_) | Kind::Other(_) | Kind::Trace => {}
+        FileKind::Packed(format) if holds_trace(format, path) => return Some("a packed trace"),
+        FileKind::Packed(_) | FileKind::Other(_) | FileKind::Trace => {}
     }
     // Tables, derived ones, symbol files of an extract: `derived/x.parquet`,
     // `symbols/NAME/KEY/NAME`.

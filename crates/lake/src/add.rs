@@ -10,7 +10,7 @@ use etwkit_trace::table::{RUN_ID, Table};
 
 use crate::drop::without;
 use crate::layout::{self, GENERATION, RUN};
-use crate::log::{Line, Log, Written};
+use crate::log::{Line, Log, UncommittedFile};
 use crate::read::Key;
 use crate::run::{self, Run};
 use crate::verdict::{self, Verdict};
@@ -196,7 +196,7 @@ impl Lake {
         Ok(is_done)
     }
 
-    fn write_runs(&self, schema: &SchemaRef, runs: &[Run]) -> Result<Vec<Written>> {
+    fn write_runs(&self, schema: &SchemaRef, runs: &[Run]) -> Result<Vec<UncommittedFile>> {
         let mut parts: BTreeMap<&str, Vec<Run>> = BTreeMap::new();
         for run in runs {
             parts.entry(run.part()).or_default().push(run.clone());
@@ -212,7 +212,7 @@ impl Lake {
 
     /// Deletes files of a commit that did not take place. What cannot be deleted now is left to
     /// [`Lake::vacuum`].
-    pub(crate) fn discard(&self, table: &str, written: &[Written]) {
+    pub(crate) fn discard(&self, table: &str, written: &[UncommittedFile]) {
         for file in written {
             // An error here is none of the commit's: vacuum finds the file later.
             let _ = self.store.delete(&format!("{table}/{}", file.name));

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::layout::{NO_PART, RUN};
 use crate::left_out::LeftOut;
-use crate::log::{File, Line, Log, Written};
+use crate::log::{File, Line, Log, UncommittedFile};
 use crate::merge::merged;
 use crate::read::{Key, Keys};
 use crate::unique::{time_of, was_older};
@@ -47,7 +47,7 @@ struct Merged {
     /// Actions of the commit.
     lines: Vec<Line>,
     old: BTreeSet<String>,
-    new: Vec<Written>,
+    new: Vec<UncommittedFile>,
     rows_left_out: u64,
 }
 
@@ -190,7 +190,7 @@ impl Lake {
         table: &str,
         log: &mut Log,
         lines: &[Line],
-        (old, new): (&BTreeSet<String>, &[Written]),
+        (old, new): (&BTreeSet<String>, &[UncommittedFile]),
     ) -> Result<bool> {
         let is_done = retried(&self.store, log, |log| {
             // Another compaction or a replaced run was faster. Its commit holds, and this work is

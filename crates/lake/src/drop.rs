@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::layout::{NO_PART, RUN};
-use crate::log::{Line, Log, Written};
+use crate::log::{Line, Log, UncommittedFile};
 use crate::read::{Key, Keys, Rows, spans};
 use crate::store::Store;
 use crate::write::{Writer, busy, retried};
@@ -41,7 +41,7 @@ pub(crate) struct Rest {
     /// The lines of the commit that takes them out.
     pub(crate) lines: Vec<Line>,
     /// The files that it adds, with the other runs.
-    pub(crate) written: Vec<Written>,
+    pub(crate) written: Vec<UncommittedFile>,
     /// Those that were in the table.
     found: BTreeSet<Key>,
 }

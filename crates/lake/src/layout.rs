@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, new_null_array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use etwkit_trace::table::{Column, DERIVED, Kind, RUN_ID, Table};
+use etwkit_trace::table::{Column, ColumnKind, DERIVED, RUN_ID, Table};
 use etwkit_trace::topics::TABLES;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -18,7 +18,7 @@ pub const RUN: &str = "run";
 /// The column after `run_id`: the attempt that wrote the rows of a run.
 pub const GENERATION: Column = Column {
     name: "run_generation",
-    kind: Kind::Int64,
+    kind: ColumnKind::Int64,
     nullable: false,
     unit: "",
     doc: "The attempt that wrote the row. Rows count if the table `run` has their `run_id` with this \

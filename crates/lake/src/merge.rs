@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{FieldRef, Schema, SchemaRef};
 
-use crate::log::{File, Written};
+use crate::log::{File, UncommittedFile};
 use crate::read::{Key, Rows, Span, spans};
 use crate::store::Store;
 use crate::write::Writer;
@@ -57,7 +57,7 @@ pub(crate) fn merged(
     (table, part): (&str, &str),
     files: &[&File],
     keeps: &dyn Fn(Key) -> bool,
-) -> Result<Vec<Written>> {
+) -> Result<Vec<UncommittedFile>> {
     let mut sources = Vec::new();
     for file in files {
         sources.push(Source::open(store, &file.name_in(table))?);

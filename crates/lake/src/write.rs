@@ -13,7 +13,7 @@ use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
 use parquet::errors::ParquetError;
 
 use crate::layout::{self, PART};
-use crate::log::{Line, Log, Written};
+use crate::log::{Line, Log, UncommittedFile};
 use crate::store::Store;
 use crate::{Error, Result, unique};
 
@@ -33,7 +33,7 @@ pub(crate) struct Writer<'s> {
     part: &'s str,
     schema: SchemaRef,
     open: Option<Open>,
-    written: Vec<Written>,
+    written: Vec<UncommittedFile>,
 }
 
 /// A file that is being written.
@@ -87,7 +87,7 @@ impl<'s> Writer<'s> {
     }
 
     /// Completes the last file, and returns all.
-    pub(crate) fn finish(mut self) -> Result<Vec<Written>> {
+    pub(crate) fn finish(mut self) -> Result<Vec<UncommittedFile>> {
         if let Some(open) = self.open.take() {
             self.close(open)?;
         }
@@ -124,7 +124,7 @@ impl<'s> Writer<'s> {
                 attempts: 1,
             });
         }
-        self.written.push(Written {
+        self.written.push(UncommittedFile {
             name,
             part: self.part.to_owned(),
             size,
@@ -160,7 +160,7 @@ pub(crate) fn append(
     store: &Store,
     table: &str,
     schema: &Schema,
-    written: &[Written],
+    written: &[UncommittedFile],
 ) -> Result<()> {
     let mut log = Log::load(store, table)?;
     let done = retried(store, &mut log, |log| {

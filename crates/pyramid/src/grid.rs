@@ -1,8 +1,8 @@
 //! The division of a range into buckets, and the choice of the level that they are added up from.
 
-use crate::asked::{Range, Source};
 use crate::part::{Dim, Part, bounded};
 use crate::pieces::{FINEST, Run};
+use crate::requests::{Range, Source};
 use crate::store::{Store, shift};
 
 /// The level whose buckets are the narrowest.

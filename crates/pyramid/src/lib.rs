@@ -11,7 +11,6 @@
 #![forbid(unsafe_code)]
 
 mod about;
-mod asked;
 mod base;
 mod error;
 mod folder;
@@ -23,6 +22,7 @@ mod page;
 mod part;
 mod pieces;
 mod pyramid;
+mod requests;
 mod scan;
 mod series;
 mod spill;
@@ -32,12 +32,12 @@ mod tables;
 mod timeline;
 mod waits;
 
-pub use asked::{
+pub use error::{Error, Result};
+pub use make::Progress;
+pub use pyramid::{Bounds, Pyramid};
+pub use requests::{
     CORE_COLUMNS, Field, Lane, LaneKind, LanesAnswer, LanesRequest, MAX_CELLS, MAX_SERIES_BUCKETS,
     MAX_WITHIN_NS, Moment, MomentRequest, Range, Selection, Series, SeriesAnswer, SeriesKind,
     SeriesRequest, Slice, Source, State, THREAD_COLUMNS, Timeline, TimelineHeader, TimelineRequest,
     WAITS,
 };
-pub use error::{Error, Result};
-pub use make::Progress;
-pub use pyramid::{Bounds, Pyramid};

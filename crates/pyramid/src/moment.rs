@@ -4,9 +4,11 @@ use arrow_array::RecordBatch;
 use etwkit_trace::derive::MissingColumn;
 use etwkit_trace::derive::columns::{Get, boolean, int32, int64};
 
-use crate::asked::{LaneKind, MAX_WITHIN_NS, Moment, MomentRequest, Range, Slice, Source, State};
 use crate::error::{Error, Result};
 use crate::part::{Dim, Part, READY, RUNNING, UNKNOWN, bounded};
+use crate::requests::{
+    LaneKind, MAX_WITHIN_NS, Moment, MomentRequest, Range, Slice, Source, State,
+};
 use crate::store::Store;
 use crate::tables::Rows;
 

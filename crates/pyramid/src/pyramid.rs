@@ -4,13 +4,13 @@ use std::path::Path;
 
 use etwkit_extract::Extract;
 
-use crate::asked::{
-    LanesAnswer, LanesRequest, Moment, MomentRequest, SeriesAnswer, SeriesRequest, Timeline,
-    TimelineRequest,
-};
 use crate::error::Result;
 use crate::make::Progress;
 use crate::part::Dim;
+use crate::requests::{
+    LanesAnswer, LanesRequest, Moment, MomentRequest, SeriesAnswer, SeriesRequest, Timeline,
+    TimelineRequest,
+};
 use crate::store::Store;
 use crate::tables::Rows;
 use crate::{folder, moment, series, sums, timeline};

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::about::SECONDS;
-use crate::asked::{
-    Field, MAX_SERIES_BUCKETS, Range, Selection, Series, SeriesAnswer, SeriesKind, SeriesRequest,
-    Source,
-};
 use crate::error::{Error, Result};
 use crate::grid::{Grid, bounds};
 use crate::part::{Dim, RUNNING, UNKNOWN};
+use crate::requests::{
+    Field, MAX_SERIES_BUCKETS, Range, Selection, Series, SeriesAnswer, SeriesKind, SeriesRequest,
+    Source,
+};
 use crate::store::{Store, key_in};
 use crate::timeline::{has, sorted};
 

@@ -9,12 +9,12 @@ use etwkit_extract::manifest::Detail;
 use etwkit_extract::{Extract, TableFile};
 
 use crate::about::{About, TableAbout, level_file, side_files};
-use crate::asked::Source;
 use crate::base::BaseFile;
 use crate::error::{Error, Result};
 use crate::page::{PageAt, PageFile};
 use crate::part::{Dim, Part, Parts, SLOTS, Values};
 use crate::pieces::{FINEST, Run, STEP, add};
+use crate::requests::Source;
 use crate::scan::{LOOSE, reaching, reaching_slots, segment_key};
 use crate::spill::Record;
 use crate::tables::{Facts, Rows};

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::asked::{Field, Lane, LaneKind, LanesAnswer, LanesRequest, Selection, Source};
 use crate::error::Result;
 use crate::grid::bounds;
 use crate::part::{
     CORE_SWITCHES, Dim, READY, RUNNING, SLOTS, SWITCHES, UNKNOWN, Values, waits_by_reason,
 };
 use crate::pieces::add;
+use crate::requests::{Field, Lane, LaneKind, LanesAnswer, LanesRequest, Selection, Source};
 use crate::store::Store;
 use crate::tables::Rows;
 use crate::timeline::{OfThreads, has, sorted};

@@ -3,16 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use crate::asked::{
-    CORE_COLUMNS, Field, LaneKind, MAX_CELLS, Selection, Source, THREAD_COLUMNS, Timeline,
-    TimelineHeader, TimelineRequest,
-};
 use crate::error::{Error, Result};
 use crate::grid::Grid;
 use crate::part::{
     CORE_SWITCHES, Dim, Part, READY, RUNNING, SLOTS, SWITCHES, Values, waits_by_reason,
 };
 use crate::pieces::{Run, add};
+use crate::requests::{
+    CORE_COLUMNS, Field, LaneKind, MAX_CELLS, Selection, Source, THREAD_COLUMNS, Timeline,
+    TimelineHeader, TimelineRequest,
+};
 use crate::store::{Store, key_in};
 
 /// The value in the column `process` that means no process.

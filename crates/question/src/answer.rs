@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-use super::table::{Rows, Table};
+use super::table::{AnyTable, Rows};
 use super::value::Line;
 use super::view::{Ranked, View};
 use crate::group::Top;
@@ -23,7 +23,7 @@ pub type Sets = BTreeMap<&'static str, BTreeSet<String>>;
 #[must_use]
 pub struct Answer {
     /// One table; of a report several.
-    pub parts: Vec<Part>,
+    pub parts: Vec<AnswerPart>,
     /// Notes for the reader of the answer.
     pub notes: Vec<String>,
     /// Sums after the heading of the extract.
@@ -56,7 +56,7 @@ pub enum Above {
 }
 
 /// A table of an answer, with the text around it.
-pub struct Part {
+pub struct AnswerPart {
     /// Name of a table of a report; empty if there is only one.
     pub name: &'static str,
     /// Title of a table of a report.
@@ -64,7 +64,7 @@ pub struct Part {
     /// Lines before the rows.
     pub head: Vec<Line>,
     /// The rows.
-    pub table: Box<dyn Table>,
+    pub table: Box<dyn AnyTable>,
     /// Lines after the rows and their sums.
     pub foot: Vec<Line>,
     /// Line that replaces a table without rows.
@@ -72,7 +72,7 @@ pub struct Part {
     /// The part of it that is shown to people; JSON and CSV have all rows.
     pub shows: Shows,
     /// Rows of JSON and CSV, if they differ from the rows for people.
-    pub records: Option<Box<dyn Table>>,
+    pub records: Option<Box<dyn AnyTable>>,
     /// True for a table next to the requested one: JSON and CSV do not have it, and columns are not
     /// chosen in it.
     pub is_aside: bool,
@@ -99,10 +99,10 @@ impl Shows {
     }
 }
 
-impl Part {
+impl AnswerPart {
     /// Returns the rows of JSON and CSV.
     #[must_use]
-    pub fn records(&self) -> &dyn Table {
+    pub fn records(&self) -> &dyn AnyTable {
         self.records.as_deref().unwrap_or(self.table.as_ref())
     }
 
@@ -118,7 +118,7 @@ impl Part {
             .collect())
     }
 
-    fn new(table: Box<dyn Table>) -> Self {
+    fn new(table: Box<dyn AnyTable>) -> Self {
         Self {
             name: "",
             title: String::new(),
@@ -134,11 +134,11 @@ impl Part {
 }
 
 impl Answer {
-    fn new(table: Box<dyn Table>) -> Self {
-        Self::of(vec![Part::new(table)])
+    fn new(table: Box<dyn AnyTable>) -> Self {
+        Self::of(vec![AnswerPart::new(table)])
     }
 
-    fn of(parts: Vec<Part>) -> Self {
+    fn of(parts: Vec<AnswerPart>) -> Self {
         Self {
             parts,
             notes: Vec::new(),
@@ -185,7 +185,7 @@ impl Answer {
     /// Creates a report: the tables of several answers, each with its name and title.
     pub fn report(tables: impl IntoIterator<Item = (&'static str, String, Self)>) -> Self {
         let named = |(name, title, answer): (&'static str, String, Self)| {
-            answer.parts.into_iter().map(move |part| Part {
+            answer.parts.into_iter().map(move |part| AnswerPart {
                 name,
                 title: title.clone(),
                 ..part
@@ -214,7 +214,7 @@ impl Answer {
     }
 
     /// Changes its table, the last one of a report.
-    fn with(mut self, change: impl FnOnce(&mut Part)) -> Self {
+    fn with(mut self, change: impl FnOnce(&mut AnswerPart)) -> Self {
         if let Some(part) = self.parts.last_mut() {
             change(part);
         }
@@ -334,12 +334,12 @@ impl Answer {
         top: Top,
     ) -> Option<(Self, Vec<usize>)> {
         let table = |answer: Self| {
-            let asked: Vec<Part> = answer
+            let asked: Vec<AnswerPart> = answer
                 .parts
                 .into_iter()
                 .filter(|part| !part.is_aside)
                 .collect();
-            let [part] = <[Part; 1]>::try_from(asked).ok()?;
+            let [part] = <[AnswerPart; 1]>::try_from(asked).ok()?;
             Some(part.table)
         };
         let mut tables = answers
@@ -348,7 +348,7 @@ impl Answer {
             .collect::<Option<Vec<_>>>()?
             .into_iter();
         let first = tables.next()?;
-        let (table, of) = first.merged(tables.map(Table::into_any).collect(), recordings, top);
+        let (table, of) = first.merged(tables.map(AnyTable::into_any).collect(), recordings, top);
         Some((Self::new(table), of))
     }
 }

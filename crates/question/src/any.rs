@@ -152,14 +152,14 @@ any_request! {
 }
 
 /// The question of a request type.
-pub struct Of<Q>(PhantomData<fn() -> Q>);
+pub struct TypedQuestion<Q>(PhantomData<fn() -> Q>);
 
-impl<Q> Of<Q> {
+impl<Q> TypedQuestion<Q> {
     /// The question.
     pub const QUESTION: Self = Self(PhantomData);
 }
 
-impl<Q: Question> AnyQuestion for Of<Q> {
+impl<Q: Question> AnyQuestion for TypedQuestion<Q> {
     fn name(&self) -> &'static str {
         Q::NAME
     }

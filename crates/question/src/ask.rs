@@ -12,7 +12,7 @@ use crate::{FromRows, Result};
 /// The query fails, or its columns differ from the row type.
 pub fn ask<R: FromRows>(session: &Session, sql: &str) -> Result<Vec<R>> {
     let mut rows = Vec::new();
-    let mut held = etwkit_sql::Held::default();
+    let mut held = etwkit_sql::KeptBytes::default();
     let mut read = || -> etwkit_sql::Result<()> {
         for batch in session.sql(sql)? {
             let batch = batch?;

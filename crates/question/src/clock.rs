@@ -6,7 +6,7 @@ use etwkit_sql::time_format::TraceClock;
 
 /// A time as it was written.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Written {
+pub enum WrittenTime {
     /// Nanoseconds since the start of a trace.
     SinceStart(i64),
     /// Date and time of the recorded machine, or of the offset that was written.
@@ -32,7 +32,7 @@ pub struct ClockPoint {
 )]
 pub struct WrittenError(String);
 
-impl std::str::FromStr for Written {
+impl std::str::FromStr for WrittenTime {
     type Err = WrittenError;
 
     fn from_str(text: &str) -> Result<Self, WrittenError> {
@@ -83,7 +83,7 @@ fn split_offset(text: &str) -> (&str, Option<FixedOffset>) {
     }
 }
 
-impl Written {
+impl WrittenTime {
     /// Returns the position in a trace of this length, or `None` for a clock time at which it did
     /// not run.
     #[must_use]
@@ -191,7 +191,7 @@ mod tests {
             bias_minutes: Some(-120),
         };
         let place = text
-            .parse::<Written>()
+            .parse::<WrittenTime>()
             .unwrap()
             .place(clock, 100_000_000_000)?;
         Some((place.ts_ns / 1_000_000, place.is_utc))
@@ -216,7 +216,7 @@ mod tests {
             assert_eq!(place(text), expected, "{text}");
         }
         for text in ["", "x", "12:61:00", "1e999", "2022-10-02"] {
-            assert!(text.parse::<Written>().is_err(), "{text}");
+            assert!(text.parse::<WrittenTime>().is_err(), "{text}");
         }
     }
 }

@@ -16,7 +16,7 @@ pub enum Title<Q: 'static> {
 }
 
 /// Visibility of a column if no option overrides it.
-pub enum Shown<Q: 'static> {
+pub enum Visibility<Q: 'static> {
     /// Always shown.
     Yes,
     /// Never shown.
@@ -76,7 +76,7 @@ pub struct Column<Q: 'static, R: 'static> {
     /// Format of its values, if that depends on the request.
     pub format_of: Option<fn(&Q) -> Format>,
     /// Its visibility.
-    pub shown: Shown<Q>,
+    pub shown: Visibility<Q>,
     /// The text in which it is shown; another column of the same name may replace it in the other
     /// text.
     pub style: Style,
@@ -103,7 +103,7 @@ impl<Q, R> Column<Q, R> {
             title: Title::Is(title),
             format,
             format_of: None,
-            shown: Shown::Yes,
+            shown: Visibility::Yes,
             style: Style::Both,
             total: Total::None,
             better: Better::Neither,
@@ -156,7 +156,7 @@ impl<Q, R> Column<Q, R> {
     /// Shows it only if `--column` names it.
     pub const fn hidden(self) -> Self {
         Self {
-            shown: Shown::No,
+            shown: Visibility::No,
             ..self
         }
     }
@@ -164,7 +164,7 @@ impl<Q, R> Column<Q, R> {
     /// Shows it if the request wants it.
     pub const fn shown_if(self, shown: fn(&Q) -> bool) -> Self {
         Self {
-            shown: Shown::If(shown),
+            shown: Visibility::If(shown),
             ..self
         }
     }
@@ -172,7 +172,7 @@ impl<Q, R> Column<Q, R> {
     /// Shows it if a row has a value there and the request wants it.
     pub const fn shown_if_known(self, shown: fn(&Q) -> bool) -> Self {
         Self {
-            shown: Shown::Known(shown),
+            shown: Visibility::Known(shown),
             ..self
         }
     }
@@ -180,7 +180,7 @@ impl<Q, R> Column<Q, R> {
     /// Shows it in one list over several extracts, if the request wants it.
     pub const fn shown_when_merged(self, shown: fn(&Q) -> bool) -> Self {
         Self {
-            shown: Shown::Merged(shown),
+            shown: Visibility::Merged(shown),
             ..self
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::options::{Kind, Opt, OptionError, Spec, Values};
+use super::options::{Opt, OptionError, OptionKind, Spec, Values};
 use super::values::OptionValue;
 use etwkit_sql::xml::FileError;
 
@@ -125,7 +125,7 @@ impl<T> NamedFile<T> {
 
 impl<T> OptionValue for NamedFile<T> {
     fn options(&self, spec: Spec) -> Vec<Opt> {
-        vec![spec.opt(Kind::Text, None)]
+        vec![spec.opt(OptionKind::Text, None)]
     }
     fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
         Ok(spec.text(values)?.map(|name| Self {

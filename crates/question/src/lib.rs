@@ -40,14 +40,16 @@ pub mod of_sql {
     pub use etwkit_sql::arrow::array::RecordBatch;
 }
 
-pub use answer::{Above, Answer, Part, Sets, Shows, Sums};
-pub use any::{AnyQuestion, AnyRequest, Of};
+pub use answer::{Above, Answer, AnswerPart, Sets, Shows, Sums};
+pub use any::{AnyQuestion, AnyRequest, TypedQuestion};
 pub use ask::{Count, ask, has_rows, is_recorded, is_recorded_but_empty};
-pub use column::{Better, Column, Shown, Style, Title, Total};
+pub use column::{Better, Column, Style, Title, Total, Visibility};
 pub use error::{Error, Result};
 pub use files::{Descriptions, Files, FilesError, NamedFile};
 pub use form::Form;
-pub use options::{Among, Group, Kind, Opt, OptionError, Request, Spec, Values, group, option};
+pub use options::{
+    Among, Group, Opt, OptionError, OptionKind, Request, Spec, Values, group, option,
+};
 pub use parts::{
     any_rows, covered, cut, error, first_last, group, path, rows, sql, tag_query, zero,
 };
@@ -55,7 +57,7 @@ pub use recorded::Recorded;
 pub use rows::FromRows;
 pub use schema::{request_schema, row_schema};
 pub use sql::ProcessQuery;
-pub use table::{AnyColumn, Heading, Table, record};
+pub use table::{AnyColumn, AnyTable, Heading, record};
 pub use value::{Format, Line, Piece, ProcessCell, ProcessColumns, Value, frames};
 pub use values::{OptionValue, Scalar, Words};
 pub use view::{Cells, Merge, Ranked, Source, SumsLine, View, largest};

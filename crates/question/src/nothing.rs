@@ -4,9 +4,9 @@
 use etwkit_base::{digits, shell};
 
 use crate::covered::{Covered, Recorder};
-use crate::range::{Part, Unit};
+use crate::range::{TracePart, Unit};
 use crate::trace::TraceInfo;
-use crate::{Among, AnyQuestion, AnyRequest, Count, Group, Kind, Opt, Values};
+use crate::{Among, AnyQuestion, AnyRequest, Count, Group, Opt, OptionKind, Values};
 use crate::{Result, ask};
 use etwkit_sql::Session;
 use etwkit_sql::filter::{ProcessFilter, TextFilter};
@@ -40,7 +40,7 @@ declare! {
 }
 
 /// The options of a request that choose among rows, with their values.
-pub struct Chosen {
+pub struct RowFilters {
     given: Vec<(Opt, String)>,
     /// The request with these values; `None` if they are faulty.
     request: Option<Box<dyn AnyRequest>>,
@@ -50,7 +50,7 @@ pub struct Chosen {
     leaves_out_idle: bool,
 }
 
-impl Chosen {
+impl RowFilters {
     /// Returns the options that were given and that choose rows.
     #[must_use]
     pub fn of(question: &dyn AnyQuestion, values: &Values) -> Self {
@@ -69,7 +69,8 @@ impl Chosen {
             // An option given without a value that is not a flag only changes how rows are shown.
             let chooses = option.group == Group::Rows && option.heading.is_none();
             // A flag has no value, and any other option without one was not given.
-            (chooses && value.is_empty() == (option.kind == Kind::Flag)).then_some((option, value))
+            (chooses && value.is_empty() == (option.kind == OptionKind::Flag))
+                .then_some((option, value))
         };
         Self {
             given: question.options().into_iter().filter_map(given).collect(),
@@ -121,7 +122,7 @@ impl Chosen {
                 (Some(Among::Texts(what, several, sql)), _) => {
                     no_text(&session, (what, several), sql, value)?
                 }
-                (None, Kind::Range(Unit::Moment)) if option.name == "range" => {
+                (None, OptionKind::Range(Unit::Moment)) if option.name == "range" => {
                     outside(&session, value)?
                 }
                 (None, _) => None,
@@ -283,7 +284,7 @@ fn none_fits(
 
 /// Returns a message if a range is outside the trace.
 fn outside(session: &Session, text: &str) -> Result<Option<String>> {
-    let Ok(part) = Part::parse(text) else {
+    let Ok(part) = TracePart::parse(text) else {
         return Ok(None);
     };
     let info = TraceInfo::ask(session)?;

@@ -13,7 +13,7 @@ pub type Values = Map<String, Value>;
 
 /// The type of value of an option.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
+pub enum OptionKind {
     /// No value: a flag that is given or not.
     Flag,
     /// Any text.
@@ -76,7 +76,7 @@ pub struct Opt {
     /// Its declaration.
     pub spec: Spec,
     /// The type of its value.
-    pub kind: Kind,
+    pub kind: OptionKind,
     /// Its default value, if it has one.
     pub default: Option<String>,
 }
@@ -299,7 +299,7 @@ impl Spec {
 
     /// Creates an option with a kind and a default.
     #[must_use]
-    pub const fn opt(self, kind: Kind, default: Option<String>) -> Opt {
+    pub const fn opt(self, kind: OptionKind, default: Option<String>) -> Opt {
         Opt {
             spec: self,
             kind,

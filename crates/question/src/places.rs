@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{Kind, Opt, OptionError, Request, Values, option};
+use super::{Opt, OptionError, OptionKind, Request, Values, option};
 use crate::covered::{Covered, Recorder};
 use crate::moment::{MARK, moment};
-use crate::range::{Part, Range, Unit};
+use crate::range::{Range, TracePart, Unit};
 use crate::trace::TraceInfo;
 use crate::{Error, Result};
 use etwkit_sql::Session;
@@ -23,14 +23,14 @@ const RANGE: &str = "range";
 pub(super) fn with_marks(mut options: Vec<Opt>) -> Vec<Opt> {
     let at = options
         .iter()
-        .position(|o| o.name == RANGE && o.kind == Kind::Range(Unit::Moment));
+        .position(|o| o.name == RANGE && o.kind == OptionKind::Range(Unit::Moment));
     if let Some(at) = at {
         let sentence = "Only the part of the trace between two marks: the first one with the first text, and \
                         the next one after it with the second (*, ?)";
         let between = option("MARK")
             .excludes(&[RANGE])
             .of_field(BETWEEN, sentence)
-            .opt(Kind::Two, None);
+            .opt(OptionKind::Two, None);
         options.insert(at + 1, between);
     }
     options
@@ -48,7 +48,7 @@ struct ClockPart {
     option: &'static str,
     /// The text as it was written.
     text: String,
-    part: Part,
+    part: TracePart,
 }
 
 impl Places {
@@ -65,11 +65,11 @@ impl Places {
             |option: &&Opt| option.name == RANGE || !values.contains_key("zero-time");
         let parts_of = options
             .iter()
-            .filter(|option| option.kind == Kind::Range(Unit::Moment));
+            .filter(|option| option.kind == OptionKind::Range(Unit::Moment));
         for option in parts_of.filter(counts_from_start) {
             let text = values.get(option.name).and_then(Value::as_str);
-            let part = text.and_then(|text| Some((text, Part::parse(text).ok()?)));
-            if let Some((text, part @ Part::Clock(..))) = part {
+            let part = text.and_then(|text| Some((text, TracePart::parse(text).ok()?)));
+            if let Some((text, part @ TracePart::Clock(..))) = part {
                 clock.push(ClockPart {
                     option: option.name,
                     text: text.to_owned(),

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::clock::Written;
+use crate::clock::WrittenTime;
 use etwkit_sql::time_format::TraceClock;
 
 /// The unit of a number without a written unit.
@@ -11,7 +11,7 @@ use etwkit_sql::time_format::TraceClock;
 pub enum Unit {
     /// Seconds.
     Seconds,
-    /// Seconds since the start of the trace: [`Part`] also reads clock times for these options.
+    /// Seconds since the start of the trace; [`TracePart`] also reads clock times for them.
     Moment,
     /// Milliseconds.
     Milliseconds,
@@ -187,14 +187,14 @@ impl Range {
 /// A part of a trace as written by a user: in seconds, or with clock times, whose position depends
 /// on the trace.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Part {
+pub enum TracePart {
     /// In nanoseconds since the start of the trace.
     Known(Range),
     /// With clock times; a missing end has no limit.
-    Clock(Option<Written>, Option<Written>),
+    Clock(Option<WrittenTime>, Option<WrittenTime>),
 }
 
-impl Part {
+impl TracePart {
     /// Reads the ranges of [`Range::parse`] in seconds, and `A..B`, `A..`, `..B` or `A` with every
     /// form of printed times at the ends: seconds, a time of day, a date with a time, with
     /// `+02:00`, `Z` or `UTC` after it.
@@ -209,7 +209,7 @@ impl Part {
             known => return known.map(Self::Known),
         };
         let (from, to) = text.split_once("..").unwrap_or((text, ""));
-        let end = |end: &str| -> Option<Option<Written>> {
+        let end = |end: &str| -> Option<Option<WrittenTime>> {
             if end.trim().is_empty() {
                 return Some(None);
             }
@@ -217,7 +217,7 @@ impl Part {
             let number = Range::parse(end, Unit::Moment)
                 .ok()
                 .filter(|_| !end.contains(':'));
-            let number = number.map(|range| Written::SinceStart(range.min));
+            let number = number.map(|range| WrittenTime::SinceStart(range.min));
             number.or_else(|| end.parse().ok()).map(Some)
         };
         end(from)
@@ -247,7 +247,7 @@ impl Part {
             problem: problem.to_owned(),
             hint: Unit::Moment.hint(),
         };
-        let end = |end: Option<Written>, open: i64| match end {
+        let end = |end: Option<WrittenTime>, open: i64| match end {
             None => Ok(open),
             Some(end) => end
                 .end_of_part(clock, duration_ns)
@@ -464,7 +464,7 @@ mod tests {
             bias_minutes: Some(-60),
         };
         let placed = |text: &str| {
-            let part = Part::parse(text)?.place(text, clock, 100_000_000_000)?;
+            let part = TracePart::parse(text)?.place(text, clock, 100_000_000_000)?;
             Ok((part.min, part.max))
         };
         let s = 1_000_000_000;

@@ -7,7 +7,7 @@ use etwkit_sql::arrow::datatypes::DataType;
 use serde_json::{Map, Value, json};
 
 use super::value::Value as Cell;
-use super::{AnyQuestion, Better, Column, Kind, Opt, Total, View};
+use super::{AnyQuestion, Better, Column, Opt, OptionKind, Total, View};
 use crate::FromRows;
 use crate::range::Unit;
 use crate::rows::Field;
@@ -38,18 +38,22 @@ pub fn request_schema(question: &dyn AnyQuestion) -> Value {
 
 fn property(option: &Opt) -> Value {
     let mut schema = match &option.kind {
-        Kind::Flag => json!({"type": "boolean"}),
-        Kind::Text => json!({"type": "string"}),
-        Kind::Words(words) => json!({"type": "string", "enum": words}),
-        Kind::Several(words) => json!({"type": "string", "words": words, "separator": ","}),
-        Kind::Range(unit) => {
+        OptionKind::Flag => json!({"type": "boolean"}),
+        OptionKind::Text => json!({"type": "string"}),
+        OptionKind::Words(words) => json!({"type": "string", "enum": words}),
+        OptionKind::Several(words) => json!({"type": "string", "words": words, "separator": ","}),
+        OptionKind::Range(unit) => {
             json!({"type": "string", "pattern": "[0-9]", "unit": unit_name(*unit)})
         }
-        Kind::Whole(least, i64::MAX) => json!({"type": "integer", "minimum": least}),
-        Kind::Whole(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
-        Kind::Number => json!({"type": "number"}),
-        Kind::Files | Kind::List => json!({"type": "array", "items": {"type": "string"}}),
-        Kind::Two => {
+        OptionKind::Whole(least, i64::MAX) => json!({"type": "integer", "minimum": least}),
+        OptionKind::Whole(least, most) => {
+            json!({"type": "integer", "minimum": least, "maximum": most})
+        }
+        OptionKind::Number => json!({"type": "number"}),
+        OptionKind::Files | OptionKind::List => {
+            json!({"type": "array", "items": {"type": "string"}})
+        }
+        OptionKind::Two => {
             json!({"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2})
         }
     };
@@ -68,7 +72,7 @@ fn property(option: &Opt) -> Value {
 /// Converts a default, which is kept as text, to JSON.
 fn value(option: &Opt, text: &str) -> Value {
     match option.kind {
-        Kind::Whole(..) | Kind::Number => {
+        OptionKind::Whole(..) | OptionKind::Number => {
             serde_json::from_str(text).unwrap_or_else(|_| text.into())
         }
         _ => text.into(),

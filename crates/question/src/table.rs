@@ -5,7 +5,7 @@ use std::any::Any;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-use super::column::{Better, Column, Shown, Style, Title, Total};
+use super::column::{Better, Column, Style, Title, Total, Visibility};
 use super::value::{Format, Line, Value};
 use super::view::{Ranked, Source, View, largest};
 use crate::group::Top;
@@ -50,7 +50,7 @@ pub struct AnyColumn {
 }
 
 /// Rows of any type in groups. Rows have numbers from 0 over all groups.
-pub trait Table: Send {
+pub trait AnyTable: Send {
     /// Returns the columns for people, in order.
     fn columns(&self) -> Vec<AnyColumn>;
     /// Returns the number of rows of each group.
@@ -85,7 +85,7 @@ pub trait Table: Send {
         others: Vec<Box<dyn Any>>,
         recordings: &[TraceInfo],
         top: Top,
-    ) -> (Box<dyn Table>, Vec<usize>);
+    ) -> (Box<dyn AnyTable>, Vec<usize>);
     /// Notes that rows were left out by their rank, so that sums are those of the remaining rows.
     fn limit(&mut self, top: Top, has_fewer_groups: bool);
     /// Leaves out all rows but these.
@@ -96,7 +96,7 @@ pub trait Table: Send {
     fn ranked(&self) -> Ranked;
     /// Puts the largest rows and groups first, or last again, as far as they are ranked.
     fn put_largest_first(&mut self, is_first: bool);
-    /// Returns itself for [`Table::merged`].
+    /// Returns itself for [`AnyTable::merged`].
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
     /// Returns itself for [`Answer::rows_of`](super::Answer::rows_of).
     fn as_any(&self) -> &dyn Any;
@@ -243,7 +243,7 @@ impl<Q, R> Rows<Q, R> {
     }
 }
 
-impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for Rows<Q, R> {
+impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> AnyTable for Rows<Q, R> {
     fn columns(&self) -> Vec<AnyColumn> {
         let column = |column: &Column<Q, R>| AnyColumn {
             name: column.name,
@@ -258,14 +258,14 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
                 .map_or(column.format, |format| format(&self.request)),
             style: column.style,
             is_shown: match column.shown {
-                Shown::Yes => true,
-                Shown::No => false,
-                Shown::If(shown) => shown(&self.request),
-                Shown::Known(shown) => {
+                Visibility::Yes => true,
+                Visibility::No => false,
+                Visibility::If(shown) => shown(&self.request),
+                Visibility::Known(shown) => {
                     let is_known = |row: &R| (column.value)(&self.request, row) != Value::Missing;
                     shown(&self.request) && self.rows.iter().any(is_known)
                 }
-                Shown::Merged(shown) => self.is_merged && shown(&self.request),
+                Visibility::Merged(shown) => self.is_merged && shown(&self.request),
             },
             missing: column.missing,
             total: column.total,
@@ -371,7 +371,7 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> Table for 
         others: Vec<Box<dyn Any>>,
         recordings: &[TraceInfo],
         top: Top,
-    ) -> (Box<dyn Table>, Vec<usize>) {
+    ) -> (Box<dyn AnyTable>, Vec<usize>) {
         // `largest` sorts ascending and cuts at the front, so tables are merged in this order and
         // turned again afterwards.
         let is_largest_first = self.is_largest_first;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::options::{Kind, Opt, OptionError, Spec, Values};
+use super::options::{Opt, OptionError, OptionKind, Spec, Values};
 use crate::range::Range;
 
 /// A type that a field of a request can have.
@@ -27,8 +27,8 @@ pub trait OptionValue: Sized {
 pub trait Scalar: Sized {
     /// Returns the type of its option's value.
     #[must_use]
-    fn kind(_: &Spec) -> Kind {
-        Kind::Text
+    fn kind(_: &Spec) -> OptionKind {
+        OptionKind::Text
     }
 
     /// Parses the value of a text.
@@ -60,7 +60,8 @@ pub trait Scalar: Sized {
 impl<S: Scalar> OptionValue for S {
     fn options(&self, spec: Spec) -> Vec<Opt> {
         let kind = S::kind(&spec);
-        let default = Some(self.text(&spec)).filter(|text| kind != Kind::Flag && !text.is_empty());
+        let default =
+            Some(self.text(&spec)).filter(|text| kind != OptionKind::Flag && !text.is_empty());
         vec![spec.opt(kind, default)]
     }
     fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
@@ -75,7 +76,9 @@ impl<S: Scalar> OptionValue for S {
 impl<S: Scalar> OptionValue for Option<S> {
     fn options(&self, spec: Spec) -> Vec<Opt> {
         let kind = match S::kind(&spec) {
-            Kind::Words(words) => Kind::Words(spec.all.into_iter().chain(words).collect()),
+            OptionKind::Words(words) => {
+                OptionKind::Words(spec.all.into_iter().chain(words).collect())
+            }
             kind => kind,
         };
         let default = self.as_ref().map(|value| value.text(&spec));
@@ -113,8 +116,8 @@ fn words<W: Words>() -> Vec<&'static str> {
 }
 
 impl<W: Words> Scalar for W {
-    fn kind(_: &Spec) -> Kind {
-        Kind::Words(words::<W>())
+    fn kind(_: &Spec) -> OptionKind {
+        OptionKind::Words(words::<W>())
     }
     fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
         let found = W::WORDS
@@ -130,9 +133,9 @@ impl<W: Words> Scalar for W {
 
 /// Parses a flag, or one of two words.
 impl Scalar for bool {
-    fn kind(spec: &Spec) -> Kind {
+    fn kind(spec: &Spec) -> OptionKind {
         spec.either
-            .map_or(Kind::Flag, |words| Kind::Words(words.to_vec()))
+            .map_or(OptionKind::Flag, |words| OptionKind::Words(words.to_vec()))
     }
     fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
         let words = spec.either.unwrap_or(["false", "true"]);
@@ -181,11 +184,11 @@ impl Scalar for u64 {
 
 /// Parses any text, or one of the words of the declaration.
 impl Scalar for String {
-    fn kind(spec: &Spec) -> Kind {
+    fn kind(spec: &Spec) -> OptionKind {
         if spec.among.is_empty() {
-            Kind::Text
+            OptionKind::Text
         } else {
-            Kind::Words(spec.among.to_vec())
+            OptionKind::Words(spec.among.to_vec())
         }
     }
     fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
@@ -202,8 +205,8 @@ impl Scalar for String {
 
 /// Parses one of the words of the declaration.
 impl Scalar for &'static str {
-    fn kind(spec: &Spec) -> Kind {
-        Kind::Words(spec.among.to_vec())
+    fn kind(spec: &Spec) -> OptionKind {
+        OptionKind::Words(spec.among.to_vec())
     }
     fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
         spec.one_of(text)
@@ -215,8 +218,8 @@ impl Scalar for &'static str {
 
 /// Parses some of the words of the declaration, in its order.
 impl Scalar for Vec<&'static str> {
-    fn kind(spec: &Spec) -> Kind {
-        Kind::Several(spec.among.to_vec())
+    fn kind(spec: &Spec) -> OptionKind {
+        OptionKind::Several(spec.among.to_vec())
     }
     fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
         let given = text
@@ -239,8 +242,8 @@ impl Scalar for Vec<&'static str> {
 macro_rules! numbers {
     ($($number:ty),+) => {$(
         impl Scalar for $number {
-            fn kind(spec: &Spec) -> Kind {
-                Kind::Whole(spec.between.0, spec.between.1)
+            fn kind(spec: &Spec) -> OptionKind {
+                OptionKind::Whole(spec.between.0, spec.between.1)
             }
             fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
                 Self::try_from(spec.whole(text)?).map_err(|_| spec.wrong("the number is too large"))
@@ -258,8 +261,8 @@ macro_rules! numbers {
 numbers!(usize, u32, i8, i64);
 
 impl Scalar for f64 {
-    fn kind(_: &Spec) -> Kind {
-        Kind::Number
+    fn kind(_: &Spec) -> OptionKind {
+        OptionKind::Number
     }
     fn parse(text: &str, spec: &Spec) -> Result<Self, OptionError> {
         spec.number(text, "a number")
@@ -295,7 +298,7 @@ fn range(text: &str, spec: &Spec) -> Result<Range, OptionError> {
 /// Parses files by their names.
 impl OptionValue for Vec<String> {
     fn options(&self, spec: Spec) -> Vec<Opt> {
-        vec![spec.opt(Kind::Files, None)]
+        vec![spec.opt(OptionKind::Files, None)]
     }
     fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
         let Some(Value::Array(list)) = values.get(spec.name) else {
@@ -317,7 +320,7 @@ impl OptionValue for Vec<String> {
 impl OptionValue for Range {
     fn options(&self, spec: Spec) -> Vec<Opt> {
         let default = (!self.is_unlimited()).then(|| self.with_unit(spec.unit));
-        vec![spec.opt(Kind::Range(spec.unit), default)]
+        vec![spec.opt(OptionKind::Range(spec.unit), default)]
     }
     fn read(values: &Values, spec: &Spec) -> Result<Option<Self>, OptionError> {
         spec.text(values)?

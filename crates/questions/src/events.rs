@@ -25,9 +25,9 @@ declare! {
         /// Number of rows, largest first
         top: Top = group(),
         /// Only these providers, by name or GUID (*, ?, several with ;, ! excludes)
-        provider: Option<String> = option("NAMES"),
+        provider: Option<String> = option("PROVIDERS"),
         /// Only events with these names or ids (*, ?, several with ;, ! excludes)
-        event: Option<String> = option("NAMES"),
+        event: Option<String> = option("EVENTS"),
         /// Only events whose fields match, written as name=value with blanks between: '*user=bob*'
         fields: Option<String> = option("TEXT"),
         /// Only events of these threads

@@ -33,7 +33,7 @@ declare! {
         /// List what happened: starts, stops, providers that were switched on and off, losses
         details: bool = option("").shape(),
         /// With --details: only these providers, by name or GUID (*, ?, several with ;, ! excludes)
-        provider: Option<String> = option("NAMES").requires("details"),
+        provider: Option<String> = option("PROVIDERS").requires("details"),
         /// With --details: only this: start, stop, running, enable, disable, register, unregister,
         /// lost* … (*, ?, several with ;, ! excludes)
         kind: Option<String> = option("KINDS").requires("details"),

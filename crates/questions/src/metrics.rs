@@ -14,7 +14,7 @@ declare! {
         /// Number of rows: the largest value of each metric first, then the second largest
         top: Top = group(),
         /// Only these metrics: method.cpu, disk.* (*, ?, several with ;, ! excludes)
-        metric: Option<String> = option("NAMES"),
+        metric: Option<String> = option("METRICS"),
         /// Only processes with these names (*, ?, several with ;, ! excludes)
         process: Option<String> = option("NAMES").of(PROCESSES),
         /// Only these subjects: methods, tags, drivers, host names, counters (*, ?, several with ;, ! excludes)

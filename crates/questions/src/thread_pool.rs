@@ -27,7 +27,7 @@ declare! {
         top: Top = group(),
         /// Changes of the number of threads for other reasons: Starvation unless given, * all of
         /// them (*, ?, several with ;, ! excludes)
-        reason: Option<String> = option("NAMES"),
+        reason: Option<String> = option("REASONS"),
         /// Only these seconds of the trace
         time: Range = option("A..B").called("range").unit(Unit::Moment),
     }

@@ -1,7 +1,7 @@
 //! A time of a log or of another trace, converted to the time of the given traces.
 
 use etwkit_question::Result;
-use etwkit_question::clock::{Written, WrittenError};
+use etwkit_question::clock::{WrittenError, WrittenTime};
 use etwkit_question::declare;
 use etwkit_question::trace::{INFO, TraceInfo};
 use etwkit_question::{
@@ -106,7 +106,7 @@ impl TimeRequest {
         self.time.as_deref().unwrap_or("")
     }
 
-    fn written(&self) -> std::result::Result<Written, OptionError> {
+    fn written(&self) -> std::result::Result<WrittenTime, OptionError> {
         let wrong = |error: WrittenError| OptionError::Value {
             option: "time",
             problem: error.to_string(),

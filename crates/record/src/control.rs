@@ -39,7 +39,7 @@ pub struct Control {
 
 /// A recording that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct EndedRecording {
     /// Its file.
     pub file: PathBuf,
     /// Warnings for the user.
@@ -57,14 +57,14 @@ pub struct Count {
 
 /// The reason why a step failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failed {
+pub struct FailedStep {
     /// The error with its causes.
     pub message: String,
     /// Advice for correcting it.
     pub hint: Option<String>,
 }
 
-impl From<anyhow::Error> for Failed {
+impl From<anyhow::Error> for FailedStep {
     fn from(error: anyhow::Error) -> Self {
         let advised = error.downcast_ref::<Advised>();
         Self {
@@ -84,9 +84,9 @@ impl Control {
     ///
     /// # Errors
     /// The first name that is not one of them; no name.
-    pub fn check(profiles: &[String]) -> Result<(), Failed> {
+    pub fn check(profiles: &[String]) -> Result<(), FailedStep> {
         if profiles.is_empty() {
-            return Err(Failed {
+            return Err(FailedStep {
                 message: "no profile is chosen".to_owned(),
                 hint: Some("choose at least one".to_owned()),
             });
@@ -96,7 +96,7 @@ impl Control {
             return Ok(());
         };
         let known: Vec<&str> = Self::profiles().map(|profile| profile.name).collect();
-        Err(Failed {
+        Err(FailedStep {
             message: format!("no profile is called \"{unknown}\""),
             hint: Some(format!("there are {}", known.join(", "))),
         })
@@ -108,7 +108,11 @@ impl Control {
     /// # Errors
     /// A name is not of [`profiles`](Self::profiles), the folder of recordings cannot be written,
     /// something is being recorded already, or the recorder fails. Nothing is recorded then.
-    pub fn start(&mut self, profiles: &[String], to_file: bool) -> Result<Option<String>, Failed> {
+    pub fn start(
+        &mut self,
+        profiles: &[String],
+        to_file: bool,
+    ) -> Result<Option<String>, FailedStep> {
         Self::check(profiles)?;
         self.check_folder()?;
         let args = StartArgs {
@@ -123,7 +127,7 @@ impl Control {
     /// # Errors
     /// The text is not one short line, or reads as an option of the recorder; nothing is being
     /// recorded.
-    pub fn mark(&mut self, text: &str) -> Result<(), Failed> {
+    pub fn mark(&mut self, text: &str) -> Result<(), FailedStep> {
         check_mark(text)?;
         let args = MarkArgs {
             text: text.to_owned(),
@@ -140,7 +144,7 @@ impl Control {
     /// # Errors
     /// Nothing is being recorded, or the file cannot be written; the recording continues if
     /// possible.
-    pub fn stop(&mut self) -> Result<Written, Failed> {
+    pub fn stop(&mut self) -> Result<EndedRecording, FailedStep> {
         let name = self.recordings.join(NAME).display().to_string();
         let args = StopArgs {
             no_facts: false,
@@ -150,7 +154,7 @@ impl Control {
         let mut machine = self.machine();
         command::stop(&args, &mut machine, &mut Lines::new(&mut said))?;
         let file = machine.written.take();
-        Ok(Written {
+        Ok(EndedRecording {
             file: file.context("the recorder did not name its file")?,
             warnings: warnings(&String::from_utf8_lossy(&said)),
         })
@@ -160,7 +164,7 @@ impl Control {
     ///
     /// # Errors
     /// Nothing is being recorded, or the recorder fails.
-    pub fn cancel(&mut self) -> Result<(), Failed> {
+    pub fn cancel(&mut self) -> Result<(), FailedStep> {
         let args = RecordArgs {
             command: RecordCommand::Cancel(BootArgs { boot: false }),
             script: false,
@@ -173,7 +177,7 @@ impl Control {
     ///
     /// # Errors
     /// The recorder cannot be run, or refuses to answer.
-    pub fn counts(&mut self) -> Result<Option<Vec<Count>>, Failed> {
+    pub fn counts(&mut self) -> Result<Option<Vec<Count>>, FailedStep> {
         let status = self.machine().status()?;
         Ok(status.map(|outcome| counts(&outcome)))
     }

@@ -46,7 +46,7 @@ pub use args::{
     RecordCommand, StartArgs, StopArgs,
 };
 pub use command::{extract_line, run};
-pub use control::{Control, Count, Failed, Written};
+pub use control::{Control, Count, EndedRecording, FailedStep};
 pub use each_run::EachRun;
 pub use recording::{Clock, Machine};
 pub use runner::{Outcome, Programs, Runner, wait};

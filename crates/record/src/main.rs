@@ -14,7 +14,7 @@ use etwkit_record::lab::LabArgs;
 use etwkit_record::test_runs::RunArgs;
 use etwkit_record::{RecordArgs, RecordCommand};
 use etwkit_terminal::errors::{Advised, Errors, advised, hint_of_system};
-use etwkit_terminal::style::{Colors, When};
+use etwkit_terminal::style::{ColorMode, Colors};
 use etwkit_terminal::{Exit, Lines};
 
 /// Record Windows machines, run test cases and provoke what makes machines slow. `etwkit` reads
@@ -41,7 +41,7 @@ struct Cli {
         global = true,
         hide_possible_values = true
     )]
-    color: Option<When>,
+    color: Option<ColorMode>,
 }
 
 #[derive(Debug, Subcommand)]

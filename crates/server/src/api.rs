@@ -93,7 +93,7 @@ pub(crate) async fn answered_by<T: Send + 'static>(
         tags: shared.tags.sets(),
         ..Asking::default()
     };
-    shared.desk.answer(asking, most, work).await?
+    shared.workers.answer(asking, most, work).await?
 }
 
 /// Routes a request with JSON in both directions.

@@ -7,7 +7,7 @@ use etwkit_engine::question;
 use etwkit_question as declared;
 use etwkit_question::text::Text;
 use etwkit_question::trace::TraceInfo;
-use etwkit_question::{Heading, Line, Part, Style, Values};
+use etwkit_question::{AnswerPart, Heading, Line, Style, Values};
 
 use crate::api::Call;
 use crate::lines;
@@ -72,7 +72,7 @@ pub(crate) fn ask(call: &Call<'_>, request: &AskRequest) -> Result<Answer> {
 /// Checks that no option names files: the page does not name files of this machine.
 fn refuse_files(question: &dyn declared::AnyQuestion, values: &Values) -> Result<()> {
     for option in question.options() {
-        if matches!(option.kind, declared::Kind::Files) && values.contains_key(option.name) {
+        if matches!(option.kind, declared::OptionKind::Files) && values.contains_key(option.name) {
             return Err(Problem::bad(format!(
                 "{} names files, which the page cannot",
                 option.name
@@ -98,7 +98,12 @@ fn lines_of(answer: &declared::Answer, text: &Text) -> Vec<String> {
     all
 }
 
-fn table(part: &Part, text: &Text, path: &str, sentence: &dyn Fn(&str) -> String) -> AnswerTable {
+fn table(
+    part: &AnswerPart,
+    text: &Text,
+    path: &str,
+    sentence: &dyn Fn(&str) -> String,
+) -> AnswerTable {
     let columns = part.table.columns();
     let shown: Vec<_> = columns
         .iter()
@@ -134,7 +139,7 @@ fn table(part: &Part, text: &Text, path: &str, sentence: &dyn Fn(&str) -> String
 }
 
 /// Returns the lines below each of these rows, such as the frames of its stack; nothing if no row has any.
-fn below(part: &Part, rows: &[usize], text: &Text, path: &str) -> Vec<Vec<String>> {
+fn below(part: &AnswerPart, rows: &[usize], text: &Text, path: &str) -> Vec<Vec<String>> {
     let written = |line: Line| {
         let words = text.line(&lines::with_units_of_cells(&line));
         if line.is_command {

@@ -3,7 +3,7 @@
 use etwkit_sql::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use etwkit_sql::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type, SchemaRef};
 use etwkit_sql::arrow::util::display::{ArrayFormatter, FormatOptions};
-use etwkit_sql::{Held, Result, Session};
+use etwkit_sql::{KeptBytes, Result, Session};
 
 use crate::problem::{self, Problem};
 use crate::wire::Cell;
@@ -70,7 +70,7 @@ pub fn asked(session: &Session, sql: &str, most: usize) -> Result<Rows> {
 /// Runs a query and returns all rows, as columns.
 pub(crate) fn batches(session: &Session, sql: &str) -> Result<Vec<RecordBatch>> {
     let mut all = Vec::new();
-    let mut held = Held::default();
+    let mut held = KeptBytes::default();
     // Also here, although no page is shown: a malicious extract can make these rows as wide as any.
     for batch in session.sql(sql)? {
         let batch = batch?;

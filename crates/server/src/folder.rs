@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use etwkit_base::path::name_of;
-use etwkit_engine::{Head, Listed};
+use etwkit_engine::{Head, ListedRecording};
 
 use crate::api::Call;
 use crate::problem::{Problem, Result};
@@ -46,7 +46,7 @@ pub(crate) fn folder(call: &Call<'_>, request: &FolderRequest) -> Result<FolderA
     })
 }
 
-fn recording(listed: Listed) -> FolderRecording {
+fn recording(listed: ListedRecording) -> FolderRecording {
     let (head, failure) = match listed.head {
         Some(Ok(head)) => (Some(head), None),
         Some(Err(failure)) => (None, Some(failure)),

@@ -14,12 +14,12 @@ use crate::flame::{first_frames, representative};
 use crate::problem::{Problem, Result};
 use crate::select::{Selected, equals};
 use crate::stack;
-use crate::tables::{self, Shown};
+use crate::tables::{self, NamedColumn};
 use crate::wire::{Cell, PivotRow};
 
 /// The requested level.
 pub(crate) struct FrameLevel {
-    pub(crate) shown: Shown,
+    pub(crate) shown: NamedColumn,
     /// The grouping key, as an expression on the table `t`.
     pub(crate) value: String,
     /// The outer frames, from earlier levels.
@@ -106,7 +106,7 @@ impl FrameLevel {
 /// Names groups of stacks, below the frames of an outer level.
 pub(crate) fn name_stacks(
     session: &Session,
-    shown: &Shown,
+    shown: &NamedColumn,
     outer: Option<i32>,
     rows: &mut [PivotRow],
 ) -> Result<()> {

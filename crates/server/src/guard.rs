@@ -37,7 +37,7 @@ pub(crate) async fn guard(
     next: Next,
 ) -> Response {
     let is_api = request.uri().path().starts_with(API);
-    let mut response = match shared.door.check(request.headers(), is_api) {
+    let mut response = match shared.access.check(request.headers(), is_api) {
         Ok(()) => next.run(request).await,
         Err(refused) => Problem::from(refused).into_response(),
     };
@@ -55,7 +55,7 @@ pub(crate) async fn guard(
 
 /// Access control for requests to a server on the loopback address.
 #[derive(Debug, Clone)]
-pub struct Door {
+pub struct AccessGuard {
     /// The token that requests have to present.
     pub token: Token,
     /// The port that the server listens on.
@@ -76,7 +76,7 @@ pub enum Refused {
     Token,
 }
 
-impl Door {
+impl AccessGuard {
     /// Checks that a request names this server, was not sent by a page of another server, and
     /// presents the token if one is needed.
     ///

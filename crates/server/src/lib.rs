@@ -7,8 +7,8 @@
 //! SQL and the pyramids compute the numbers: this crate turns requests into their queries, and
 //! answers into JSON.
 //!
-//! Tools for agents use the same guard ([`Door`]), the same threads ([`Desk`]) and the same limits
-//! for SQL ([`asked`]).
+//! Tools for agents use the same guard ([`AccessGuard`]), the same threads ([`WorkerPool`]) and the
+//! same limits for SQL ([`asked`]).
 
 #![forbid(unsafe_code)]
 
@@ -60,14 +60,14 @@ mod work;
 
 pub use ask::command_line;
 pub use cells::{Rows, asked};
-pub use guard::{Door, Refused};
+pub use guard::{AccessGuard, Refused};
 pub use lines::text;
 pub use opening::check_no_lake;
 pub use options::{Demo, Limits, ServerOptions};
 pub use problem::said;
 pub use server::{Running, Server, StartError, listen, state_of_link};
 pub use token::Token;
-pub use work::{Desk, Unanswered};
+pub use work::{Unanswered, WorkerPool};
 
 #[cfg(test)]
 mod wire_file;

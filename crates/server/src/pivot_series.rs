@@ -15,7 +15,7 @@ use crate::frame_levels::name_stacks;
 use crate::pivot::{computed, split};
 use crate::problem::{Problem, Result};
 use crate::select::{Selected, select};
-use crate::tables::{self, Shown};
+use crate::tables::{self, NamedColumn};
 use crate::wire::{
     Cell, PivotSeries, PivotSeriesAnswer, PivotSeriesRequest, Range, Selection, Source,
 };
@@ -58,7 +58,7 @@ impl Buckets {
 
 /// A request, translated to SQL.
 struct Question {
-    shown: Shown,
+    shown: NamedColumn,
     buckets: Buckets,
     top: u32,
     /// `WITH` the rows `r`, their groups `g`, and all groups in order as `ranked`.

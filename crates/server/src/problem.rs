@@ -233,8 +233,8 @@ impl From<Refused> for Problem {
     }
 }
 
-impl From<etwkit_record::Failed> for Problem {
-    fn from(failed: etwkit_record::Failed) -> Self {
+impl From<etwkit_record::FailedStep> for Problem {
+    fn from(failed: etwkit_record::FailedStep) -> Self {
         Self::recorder(failed.message).hinted(failed.hint)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use etwkit_record::profiles::Profile;
-use etwkit_record::{Control, Count, Failed};
+use etwkit_record::{Control, Count, FailedStep};
 
 use crate::api::{Call, Nothing};
 use crate::lock::lock;
@@ -132,7 +132,7 @@ fn count(count: Count) -> RecordCount {
     }
 }
 
-fn failure(failed: Failed) -> Option<Failure> {
+fn failure(failed: FailedStep) -> Option<Failure> {
     Some(Problem::from(failed).into_failure())
 }
 
@@ -204,7 +204,7 @@ impl Recording {
     }
 
     /// Keeps the recording after a failed end if the recorder has it, so that it can be ended again.
-    fn not_ended(&self, control: &mut Control, failed: Failed) {
+    fn not_ended(&self, control: &mut Control, failed: FailedStep) {
         // A recorder that cannot be asked may be recording.
         let is_over = matches!(control.counts(), Ok(None));
         let mut progress = lock(&self.progress);

@@ -8,7 +8,7 @@ use crate::cells::{asked, count_at, key, one_row};
 use crate::problem::{Problem, Result};
 use crate::select::select;
 use crate::stack;
-use crate::tables::{self, Shown};
+use crate::tables::{self, NamedColumn};
 use crate::wire::{Cell, RowsAnswer, RowsRequest, Source};
 
 /// Largest number of rows in an answer.
@@ -58,7 +58,7 @@ pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer>
         ..call.of_sql(&ready, sql, total)
     };
     Ok(RowsAnswer {
-        columns: shown.iter().map(Shown::info).collect(),
+        columns: shown.iter().map(NamedColumn::info).collect(),
         rows,
         total,
         source,
@@ -66,7 +66,7 @@ pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer>
 }
 
 /// Returns the columns that are chosen, or all.
-fn shown(table: &'static Table, request: &RowsRequest) -> Result<Vec<Shown>> {
+fn shown(table: &'static Table, request: &RowsRequest) -> Result<Vec<NamedColumn>> {
     if request.columns.is_empty() {
         // Frames are for groups only: a row has its whole stack next to it.
         let all = tables::columns(table).into_iter();
@@ -94,8 +94,8 @@ fn order(
 }
 
 /// Names stacks by their innermost frames.
-fn name_stacks(session: &Session, shown: &[Shown], rows: &mut [Vec<Cell>]) -> Result<()> {
-    if !shown.iter().any(Shown::is_stack) {
+fn name_stacks(session: &Session, shown: &[NamedColumn], rows: &mut [Vec<Cell>]) -> Result<()> {
+    if !shown.iter().any(NamedColumn::is_stack) {
         return Ok(());
     }
     let frames = session.frames()?;

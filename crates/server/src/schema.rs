@@ -7,8 +7,8 @@ use axum::body::Bytes;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use etwkit_engine::questions;
-use etwkit_question::{AnyQuestion, Kind as OptionKind, Opt};
-use etwkit_trace::table::{Column, Kind, Table};
+use etwkit_question::{AnyQuestion, Opt, OptionKind};
+use etwkit_trace::table::{Column, ColumnKind, Table};
 
 use crate::page;
 use crate::problem::{Problem, said};
@@ -51,7 +51,7 @@ fn schema() -> Schema {
 fn table(table: &'static Table) -> TableInfo {
     let columns = crate::tables::columns(table)
         .iter()
-        .map(crate::tables::Shown::info)
+        .map(crate::tables::NamedColumn::info)
         .collect();
     let has_time = crate::times::of(table).moment().is_some();
     TableInfo {
@@ -65,13 +65,17 @@ fn table(table: &'static Table) -> TableInfo {
 /// Returns the description of a declared column.
 pub(crate) fn column(column: &Column) -> ColumnInfo {
     let unit = unit(column);
-    let is_number = matches!(column.kind, Kind::Int32 | Kind::Int64 | Kind::Float64);
+    let is_number = matches!(
+        column.kind,
+        ColumnKind::Int32 | ColumnKind::Int64 | ColumnKind::Float64
+    );
     ColumnInfo {
         name: column.name.to_owned(),
         title: title(column.name),
         unit: unit.to_owned(),
         sentence: one_line(column.doc),
-        can_group: !matches!(column.kind, Kind::Binary | Kind::Float64) && unit != "time",
+        can_group: !matches!(column.kind, ColumnKind::Binary | ColumnKind::Float64)
+            && unit != "time",
         can_sum: is_number && !matches!(unit, "time" | "key" | "hex" | "tick"),
     }
 }
@@ -155,14 +159,14 @@ pub(crate) fn unit(column: &Column) -> &'static str {
         ("ns", _) => "ns",
         ("bytes", _) => "bytes",
         // The size of a module, whose declaration has no unit.
-        (_, Kind::Int64) if column.name == "size" => "bytes",
+        (_, ColumnKind::Int64) if column.name == "size" => "bytes",
         ("key", _) => "key",
-        (_, Kind::Int64) if HEX.contains(&column.name) => "hex",
-        (_, Kind::Text | Kind::Binary | Kind::Timestamp) => "text",
-        (_, Kind::Boolean) => "flag",
-        (_, Kind::Float64) => "number",
-        (_, Kind::Int64) => "count",
-        (_, Kind::Int32) => "number",
+        (_, ColumnKind::Int64) if HEX.contains(&column.name) => "hex",
+        (_, ColumnKind::Text | ColumnKind::Binary | ColumnKind::Timestamp) => "text",
+        (_, ColumnKind::Boolean) => "flag",
+        (_, ColumnKind::Float64) => "number",
+        (_, ColumnKind::Int64) => "count",
+        (_, ColumnKind::Int32) => "number",
     }
 }
 

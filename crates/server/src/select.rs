@@ -3,7 +3,7 @@
 
 use etwkit_sql::Session;
 use etwkit_sql::literal::quoted;
-use etwkit_trace::table::{Kind, Table};
+use etwkit_trace::table::{ColumnKind, Table};
 
 use crate::cells::{self, whole};
 use crate::problem::{Problem, Result};
@@ -225,13 +225,15 @@ pub(crate) fn processes(session: &Session, filters: &[String]) -> Result<Vec<i32
 }
 
 /// Returns the condition that a column has the value of an answer.
-pub(crate) fn equals(what: &str, kind: Kind, value: &Cell) -> Result<String> {
+pub(crate) fn equals(what: &str, kind: ColumnKind, value: &Cell) -> Result<String> {
     let literal = match (kind, value) {
         (_, Cell::Missing(())) => return Ok(format!("{what} IS NULL")),
-        (Kind::Int32 | Kind::Int64, value) => whole(value).map(|number| number.to_string()),
-        (Kind::Boolean, Cell::Flag(flag)) => Some(flag.to_string()),
-        (Kind::Text, Cell::Text(value)) => Some(quoted(value)),
-        (Kind::Timestamp, Cell::Text(value)) => {
+        (ColumnKind::Int32 | ColumnKind::Int64, value) => {
+            whole(value).map(|number| number.to_string())
+        }
+        (ColumnKind::Boolean, Cell::Flag(flag)) => Some(flag.to_string()),
+        (ColumnKind::Text, Cell::Text(value)) => Some(quoted(value)),
+        (ColumnKind::Timestamp, Cell::Text(value)) => {
             // A time of day was sent to the page as text, so it is compared as that text.
             return Ok(format!("CAST({what} AS VARCHAR) = {}", quoted(value)));
         }

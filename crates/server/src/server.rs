@@ -86,7 +86,7 @@ impl Server {
         ));
         Ok(Running {
             address,
-            token: shared.door.token.as_str().to_owned(),
+            token: shared.access.token.as_str().to_owned(),
             link: shared.link(),
             shared,
             runtime: Some(runtime),
@@ -135,7 +135,7 @@ impl Running {
     /// time limit.
     #[must_use]
     pub fn given_up(&self) -> u64 {
-        self.shared.desk.given_up()
+        self.shared.workers.given_up()
     }
 
     /// Returns the note for a user who ends the server during a recording, which continues.

@@ -9,7 +9,7 @@ use etwkit_engine::{Asking, Engine};
 use etwkit_pyramid::Pyramid;
 use etwkit_sql::{Cancel, Session};
 
-use crate::guard::Door;
+use crate::guard::AccessGuard;
 use crate::lock::lock;
 use crate::options::{Demo, Limits, ServerOptions};
 use crate::problem::{Problem, Result};
@@ -18,7 +18,7 @@ use crate::symbols_progress::Loading;
 use crate::tags::Tags;
 use crate::token::Token;
 use crate::wire::{self, FindingsAnswer, State, TraceInfo};
-use crate::work::Desk;
+use crate::work::WorkerPool;
 
 /// Largest number of open traces: the same number of extracts stays open.
 pub(crate) const MOST_TRACES: usize = 24;
@@ -29,14 +29,14 @@ const MOST_FOLDERS: usize = 100;
 /// State that all requests share.
 pub(crate) struct Shared {
     pub(crate) engine: Engine,
-    pub(crate) door: Door,
+    pub(crate) access: AccessGuard,
     pub(crate) cache_folder: PathBuf,
     pub(crate) demo: Option<Demo>,
     pub(crate) recording: Option<Recording>,
     pub(crate) symbols: Loading,
     pub(crate) tags: Tags,
     pub(crate) limits: Limits,
-    pub(crate) desk: Desk,
+    pub(crate) workers: WorkerPool,
     /// Cancels opening traces when the server ends.
     pub(crate) ending: Cancel,
     /// Folder of uploaded traces, which is removed when the server ends.
@@ -96,14 +96,14 @@ impl Shared {
         let uploads = cache_folder.join("uploads").join(Token::new()?.as_str());
         Ok(Self {
             engine,
-            door: Door { token, port },
+            access: AccessGuard { token, port },
             cache_folder,
             demo,
             recording: recorder.map(Recording::new),
             symbols: Loading::default(),
             tags: Tags::default(),
             limits,
-            desk: Desk::new(limits.question_bytes),
+            workers: WorkerPool::new(limits.question_bytes),
             ending: Cancel::default(),
             uploads,
             opening: Mutex::default(),
@@ -118,8 +118,8 @@ impl Shared {
         // `Referer`.
         format!(
             "http://127.0.0.1:{}/#k={}",
-            self.door.port,
-            self.door.token.as_str()
+            self.access.port,
+            self.access.token.as_str()
         )
     }
 

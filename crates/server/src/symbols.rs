@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use etwkit_engine::symbols::{Loaded, options, search_path, write_names};
+use etwkit_engine::symbols::{LoadedNames, options, search_path, write_names};
 use etwkit_extract::{Extract, NameFrom, find_names};
 use etwkit_symbols::search_path::Element;
 use etwkit_symbols::{Cancel, Event, SearchPath};
@@ -95,7 +95,7 @@ fn search(
     ready: Arc<Ready>,
     path: SearchPath,
     cancel: &Cancel,
-) -> Result<Loaded> {
+) -> Result<LoadedNames> {
     let on_symbols = |name: &str, event: Event<'_>| shared.symbols.note(name, event);
     let options = etwkit_symbols::Options {
         cancel: cancel.clone(),

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use etwkit_engine::symbols::Loaded;
+use etwkit_engine::symbols::LoadedNames;
 use etwkit_extract::{NamedFile, Naming, UnknownFile, attempts};
 use etwkit_symbols::{Attempt, Cancel, Event, NOT_THERE};
 
@@ -105,7 +105,7 @@ impl Loading {
     }
 
     /// Ends the search with its outcome.
-    pub(crate) fn end(&self, loaded: Result<Loaded, Failure>) {
+    pub(crate) fn end(&self, loaded: Result<LoadedNames, Failure>) {
         let mut progress = lock(&self.progress);
         let answer = &mut progress.answer;
         answer.step = SymbolsStep::Idle;

@@ -1,7 +1,7 @@
 //! Columns of tables for the page: the declared ones, and names in place of keys.
 
 use etwkit_sql::Session;
-use etwkit_trace::table::{Column, Kind, Table};
+use etwkit_trace::table::{Column, ColumnKind, Table};
 
 use crate::problem::{Problem, Result};
 use crate::schema;
@@ -9,7 +9,7 @@ use crate::tags;
 use crate::wire::ColumnInfo;
 
 /// A column that requests can name.
-pub(crate) struct Shown {
+pub(crate) struct NamedColumn {
     /// Its name in requests.
     pub(crate) name: String,
     how: How,
@@ -33,12 +33,12 @@ enum How {
 }
 
 /// Returns all columns of a table.
-pub(crate) fn columns(table: &'static Table) -> Vec<Shown> {
-    let shown = |column: &'static Column| Shown {
+pub(crate) fn columns(table: &'static Table) -> Vec<NamedColumn> {
+    let shown = |column: &'static Column| NamedColumn {
         name: column.name.to_owned(),
         how: How::Declared(column),
     };
-    let mut all: Vec<Shown> = table.columns.iter().map(shown).collect();
+    let mut all: Vec<NamedColumn> = table.columns.iter().map(shown).collect();
     for column in table.columns {
         let process = column.name.strip_suffix("process_key");
         let thread = column.name.strip_suffix("thread_key");
@@ -56,7 +56,7 @@ pub(crate) fn columns(table: &'static Table) -> Vec<Shown> {
         for (name, how) in joined {
             // A declared column keeps its name: a table may have a column `process` of its own.
             if all.iter().all(|known| known.name != name) {
-                all.push(Shown { name, how });
+                all.push(NamedColumn { name, how });
             }
         }
     }
@@ -74,7 +74,7 @@ pub(crate) fn table(name: &str) -> Result<&'static Table> {
 }
 
 /// Returns the column of that name.
-pub(crate) fn column(table: &'static Table, name: &str) -> Result<Shown> {
+pub(crate) fn column(table: &'static Table, name: &str) -> Result<NamedColumn> {
     columns(table)
         .into_iter()
         .find(|column| column.name == name)
@@ -84,7 +84,7 @@ pub(crate) fn column(table: &'static Table, name: &str) -> Result<Shown> {
         })
 }
 
-impl Shown {
+impl NamedColumn {
     /// Returns the description of the column for the page.
     pub(crate) fn info(&self) -> ColumnInfo {
         let sentence = match self.how {
@@ -156,11 +156,11 @@ impl Shown {
     }
 
     /// Type of [`Self::group`].
-    pub(crate) const fn kind(&self) -> Kind {
+    pub(crate) const fn kind(&self) -> ColumnKind {
         match self.how {
             How::Declared(column) => column.kind,
-            How::Process(_) | How::Thread(_) | How::Stack(_) | How::Frames(_) => Kind::Int32,
-            How::Tag(_) => Kind::Text,
+            How::Process(_) | How::Thread(_) | How::Stack(_) | How::Frames(_) => ColumnKind::Int32,
+            How::Tag(_) => ColumnKind::Text,
         }
     }
 

@@ -36,7 +36,7 @@ pub enum Unanswered {
 
 /// Answers requests on worker threads, a limited number at a time.
 #[derive(Debug)]
-pub struct Desk {
+pub struct WorkerPool {
     line: Arc<Semaphore>,
     turns: Arc<Semaphore>,
     question_bytes: usize,
@@ -55,8 +55,8 @@ impl Drop for GiveUp {
     }
 }
 
-impl Desk {
-    /// Creates a desk with this many bytes per request for sorting, grouping and joining.
+impl WorkerPool {
+    /// Creates a pool with this many bytes per request for sorting, grouping and joining.
     #[must_use]
     pub fn new(question_bytes: usize) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);

@@ -154,7 +154,7 @@ impl Answer {
     /// Returns all rows at once.
     ///
     /// # Errors
-    /// The first error of the answer. There is no limit to what they take: see [`Held`].
+    /// The first error of the answer. There is no limit to what they take: see [`KeptBytes`].
     pub fn collect(self) -> Result<Vec<RecordBatch>> {
         Iterator::collect(self)
     }
@@ -168,11 +168,11 @@ fn nothing(schema: &SchemaRef) -> SendableRecordBatchStream {
 /// Counts the bytes of rows that are kept in memory. Rows from a malicious file can be made to fill
 /// it.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Held {
+pub struct KeptBytes {
     bytes: usize,
 }
 
-impl Held {
+impl KeptBytes {
     /// Bytes of rows that one answer may take.
     pub const MAX_BYTES: usize = 1 << 30;
 

@@ -11,7 +11,7 @@ use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::TableSource;
 use etwkit_extract::manifest::Manifest;
 use etwkit_extract::{StoreError, TableFile, topic_rows};
-use etwkit_trace::table::{Columns, DERIVED, ExtractInfo, Kind, Process, Row, TopicInfo};
+use etwkit_trace::table::{ColumnKind, Columns, DERIVED, ExtractInfo, Process, Row, TopicInfo};
 use etwkit_trace::topics;
 
 use crate::frames::Loader;
@@ -163,7 +163,7 @@ impl Tables {
             let declared = self.declared.get(&*file.name)?.declared();
             let columns = declared.columns.iter().filter(|column| {
                 // Only these can be far out of range without breaking the format.
-                ["ns", "bytes"].contains(&column.unit) || column.kind == Kind::Float64
+                ["ns", "bytes"].contains(&column.unit) || column.kind == ColumnKind::Float64
             });
             columns
                 .into_iter()

@@ -51,7 +51,7 @@ mod views;
 pub mod win32_error;
 pub mod xml;
 
-pub use answer::{Answer, Held};
+pub use answer::{Answer, KeptBytes};
 pub use batch::KnownQuestions;
 pub use cancel::Cancel;
 pub use datafusion::arrow;

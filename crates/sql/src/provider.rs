@@ -21,7 +21,7 @@ use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::union::UnionExec;
-use etwkit_trace::table::{Kind, RUN_ID as RUN, Table};
+use etwkit_trace::table::{ColumnKind, RUN_ID as RUN, Table};
 use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 
@@ -208,7 +208,7 @@ impl DeclaredTable {
         let column = file.sorted_by.first().filter(|name| {
             self.table
                 .column(name)
-                .is_some_and(|column| matches!(column.kind, Kind::Int32 | Kind::Int64))
+                .is_some_and(|column| matches!(column.kind, ColumnKind::Int32 | ColumnKind::Int64))
         });
         let Some(Ok(column)) = column.map(|name| Column::new_with_schema(name, schema)) else {
             return Ok(None);

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use etwkit_trace::table::{Column, DERIVED, Kind, Table};
+use etwkit_trace::table::{Column, ColumnKind, DERIVED, Table};
 use etwkit_trace::topics::TABLES;
 
 use crate::functions;
@@ -222,13 +222,13 @@ fn write_table(page: &mut String, table: &Table) {
 #[must_use]
 pub fn type_text(column: &Column) -> String {
     let kind = match column.kind {
-        Kind::Int32 => "Int32",
-        Kind::Int64 => "Int64",
-        Kind::Float64 => "Float64",
-        Kind::Boolean => "Boolean",
-        Kind::Text => "Utf8",
-        Kind::Binary => "Binary",
-        Kind::Timestamp => "Timestamp",
+        ColumnKind::Int32 => "Int32",
+        ColumnKind::Int64 => "Int64",
+        ColumnKind::Float64 => "Float64",
+        ColumnKind::Boolean => "Boolean",
+        ColumnKind::Text => "Utf8",
+        ColumnKind::Binary => "Binary",
+        ColumnKind::Timestamp => "Timestamp",
     };
     format!("{kind}{}", if column.nullable { "?" } else { "" })
 }

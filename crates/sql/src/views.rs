@@ -1,7 +1,7 @@
 //! Tables that a session adds to the tables of an extract.
 
 use etwkit_trace::table::{
-    Column, DERIVED, ExtractInfo, Kind, Process, RUN_ID, Row, Table, TopicInfo,
+    Column, ColumnKind, DERIVED, ExtractInfo, Process, RUN_ID, Row, Table, TopicInfo,
 };
 use etwkit_trace::topics::TABLES;
 
@@ -9,13 +9,13 @@ use etwkit_trace::topics::TABLES;
 const OF_SESSION: [Column; 4] = [
     column(
         "trace_id",
-        Kind::Int32,
+        ColumnKind::Int32,
         "key",
         "Number of the extract, from 0; each table has this column in front.",
     ),
     RUN_ID,
-    column("name", Kind::Text, "", "File name without `.etwx`."),
-    column("path", Kind::Text, "", "Path, as it was named."),
+    column("name", ColumnKind::Text, "", "File name without `.etwx`."),
+    column("path", ColumnKind::Text, "", "Path, as it was named."),
 ];
 
 #[expect(
@@ -65,17 +65,17 @@ pub(crate) static STACK_FRAME: Table = Table {
           recorded has more.",
     order: &[],
     columns: &[
-        column("stack_id", Kind::Int32, "key", "The stack."),
-        column("frame_id", Kind::Int32, "key", "The frame."),
+        column("stack_id", ColumnKind::Int32, "key", "The stack."),
+        column("frame_id", ColumnKind::Int32, "key", "The frame."),
         column(
             "depth",
-            Kind::Int32,
+            ColumnKind::Int32,
             "",
             "0 for the innermost frame, 1 for its caller, and so on.",
         ),
         column(
             "first",
-            Kind::Boolean,
+            ColumnKind::Boolean,
             "",
             "Whether no frame further in is of the same method: a named one, otherwise the code at one offset of a file, otherwise an address. Counting \
              only these counts a method once for each stack.",
@@ -89,10 +89,10 @@ pub(crate) static STACK_TEXT: Table = Table {
     doc: "A stack as text. It is computed while it is read: choose stacks by `stack_id`.",
     order: &[],
     columns: &[
-        column("stack_id", Kind::Int32, "key", "The stack."),
+        column("stack_id", ColumnKind::Int32, "key", "The stack."),
         column(
             "text",
-            Kind::Text,
+            ColumnKind::Text,
             "",
             "A line for each frame, innermost first: `module!method`; `module+0x1a2b` without a name; `?!method` or `?!0x7ff812345678` \
              without a module. Where frames are left out, since there are more than 4,096 or their text is \
@@ -101,7 +101,12 @@ pub(crate) static STACK_TEXT: Table = Table {
     ],
 };
 
-const fn column(name: &'static str, kind: Kind, unit: &'static str, doc: &'static str) -> Column {
+const fn column(
+    name: &'static str,
+    kind: ColumnKind,
+    unit: &'static str,
+    doc: &'static str,
+) -> Column {
     Column {
         name,
         kind,

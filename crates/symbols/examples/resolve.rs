@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use etwkit_symbols::Symbol;
 use etwkit_symbols::pdb::Pdb;
-use etwkit_symbols::table::Table;
+use etwkit_symbols::table::SymbolTable;
 
 type Anything<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -52,7 +52,7 @@ fn main() -> Anything<()> {
     }
     let start = Instant::now();
     let table = match &kept {
-        Some(kept) if Path::new(kept).exists() => Table::open(std::fs::read(kept)?)?,
+        Some(kept) if Path::new(kept).exists() => SymbolTable::open(std::fs::read(kept)?)?,
         _ if is_part => open(&file)?.table_of(&rvas)?,
         _ => open(&file)?.table()?,
     };
@@ -117,7 +117,7 @@ fn open(file: &str) -> Anything<Pdb<'static>> {
     Ok(Pdb::open(BufReader::new(File::open(file)?))?)
 }
 
-fn spread_over(table: &Table, count: usize) -> Vec<u32> {
+fn spread_over(table: &SymbolTable, count: usize) -> Vec<u32> {
     let functions: Vec<(u32, u32)> = table
         .functions()
         .map(|symbol| (symbol.start_rva, symbol.size.unwrap_or(1)))

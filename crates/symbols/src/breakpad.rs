@@ -11,7 +11,7 @@ use std::io::{BufRead, Read};
 use etwkit_etl::Guid;
 
 use crate::identity::parse_key;
-use crate::table::{Frame, MAX_DEPTH, Moves, Named, Table, Writer, lay_out};
+use crate::table::{Frame, MAX_DEPTH, Moves, NamedAddress, SymbolTable, Writer, lay_out};
 use crate::undecorate::{self, Decorated};
 use crate::{Error, Result};
 
@@ -42,7 +42,7 @@ pub fn identity(file: &mut impl BufRead) -> Result<(Guid, u32)> {
 ///
 /// # Errors
 /// If it cannot be read, or does not contain its identity.
-pub fn table(mut file: impl BufRead) -> Result<Table> {
+pub fn table(mut file: impl BufRead) -> Result<SymbolTable> {
     let (guid, age) = identity(&mut file)?;
     let mut reader = Reader::default();
     let mut line = Vec::new();
@@ -64,7 +64,7 @@ pub fn table(mut file: impl BufRead) -> Result<Table> {
     publics.sort_by_key(|public| public.start);
     // The text has no sections, so only the next name limits how far a public symbol reaches.
     let functions = lay_out(functions, &publics, |_| Some(u32::MAX));
-    Table::open(writer.finish(guid, age, &functions, &Moves::default())?)
+    SymbolTable::open(writer.finish(guid, age, &functions, &Moves::default())?)
 }
 
 #[derive(Default)]
@@ -72,10 +72,10 @@ struct Reader {
     writer: Writer,
     files: HashMap<u32, u32>,
     origins: HashMap<u32, u32>,
-    functions: Vec<Named>,
-    publics: Vec<Named>,
+    functions: Vec<NamedAddress>,
+    publics: Vec<NamedAddress>,
     /// The function that the following lines belong to.
-    open: Option<Named>,
+    open: Option<NamedAddress>,
     lines: Vec<LineRange>,
     inlines: Vec<Inline>,
     /// Frames that may still be written, in proportion to the bytes read.
@@ -121,10 +121,10 @@ impl Reader {
         };
     }
 
-    fn named(&mut self, start: u32, len: u32, name: &str) -> Named {
+    fn named(&mut self, start: u32, len: u32, name: &str) -> NamedAddress {
         let plain = undecorate::name(name, Decorated::default());
         let decorated = (plain != name).then(|| self.writer.string(name));
-        Named {
+        NamedAddress {
             start,
             len,
             name: self.writer.string(&plain),

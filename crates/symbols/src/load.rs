@@ -12,8 +12,8 @@ use crate::identity::is_plain_name;
 use crate::image::{Image, ImageIdentity, NamedPdb};
 use crate::pdb::Pdb;
 use crate::portable::{Portable, SourceLine};
-use crate::store::{Attempt, Client, Found, Kind, Limits, Search, Sought, carried};
-use crate::table::{self, Table};
+use crate::store::{Attempt, Client, FoundFile, Limits, Search, Sought, SymbolFileKind, carried};
+use crate::table::{self, SymbolTable};
 use crate::{Cancel, Error, Event, Identity, Progress, Result, SearchPath, Symbol, breakpad};
 
 /// Options for loading symbols.
@@ -89,7 +89,7 @@ pub struct Module {
 }
 
 enum Content {
-    Table(Table),
+    Table(SymbolTable),
     Large(PathBuf),
     Portable(Portable),
 }
@@ -231,7 +231,7 @@ impl Symbols {
         let place = path.display().to_string();
         // The name of the file contains the build, but files are renamed and copied, so the
         // identity inside it decides.
-        let table = Table::open(bytes).and_then(|table| {
+        let table = SymbolTable::open(bytes).and_then(|table| {
             let (guid, age) = table.identity();
             identity.check(guid, age).map(|()| table)
         });
@@ -283,31 +283,37 @@ impl Symbols {
 
     fn read(
         &self,
-        found: &Found,
+        found: &FoundFile,
         bytes: u64,
         identity: &Identity,
         tried: &mut Vec<Attempt>,
     ) -> Result<Content> {
         let mut damage = Vec::new();
         let table = match found.kind {
-            Kind::Portable => {
+            SymbolFileKind::Portable => {
                 return Ok(Content::Portable(Portable::open(fs::read(&found.path)?)?));
             }
             // Of a huge file only the parts with wanted addresses are read, which is much less.
-            Kind::Pdb | Kind::CompressedPdb if bytes > self.options.whole_bytes => {
+            SymbolFileKind::Pdb | SymbolFileKind::CompressedPdb
+                if bytes > self.options.whole_bytes =>
+            {
                 return Ok(Content::Large(found.path.clone()));
             }
             // Demanglers recurse into names of any depth, so that the reader has a stack of its
             // own.
-            Kind::Pdb | Kind::CompressedPdb => apart(|| {
+            SymbolFileKind::Pdb | SymbolFileKind::CompressedPdb => apart(|| {
                 let mut pdb = open(&found.path)?;
                 let table = pdb.table()?;
                 pdb.damage().clone_into(&mut damage);
                 Ok(table)
             })?,
-            Kind::Breakpad => apart(|| breakpad::table(BufReader::new(File::open(&found.path)?)))?,
-            Kind::Carrier => return Ok(Content::Portable(carried(&found.path)?)),
-            Kind::Image => return Err(Error::Unsupported("it is an image, no symbol file")),
+            SymbolFileKind::Breakpad => {
+                apart(|| breakpad::table(BufReader::new(File::open(&found.path)?)))?
+            }
+            SymbolFileKind::Carrier => return Ok(Content::Portable(carried(&found.path)?)),
+            SymbolFileKind::Image => {
+                return Err(Error::Unsupported("it is an image, no symbol file"));
+            }
         };
         let mut note = |reason| {
             tried.push(Attempt {
@@ -471,7 +477,7 @@ impl FileState {
     }
 }
 
-fn keep(path: &Path, table: &Table, source: &Path) -> io::Result<()> {
+fn keep(path: &Path, table: &SymbolTable, source: &Path) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)?;
     // Another process that reads the table at the same time must see all of it or nothing. So a

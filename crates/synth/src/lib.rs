@@ -40,7 +40,7 @@ pub mod truth;
 
 use std::io::{Seek, Write};
 
-pub use play::{Play, Unplayable, Wanted};
+pub use play::{Play, TraceOptions, Unplayable};
 pub use symbols::SymbolFile;
 pub use truth::Truth;
 

@@ -7,7 +7,7 @@ use crate::{Options, Result, SCENARIOS, Scenario, SymbolFile, Truth};
 
 /// Options of a named trace. Options of the other kind of trace are rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted<'n> {
+pub struct TraceOptions<'n> {
     /// Name of a scenario, or of cards with `+` between them.
     pub name: &'n str,
     /// Scale, seed and the rest. Cards have neither a scale nor compressed buffers.
@@ -54,8 +54,8 @@ impl Play {
     ///
     /// # Errors
     /// The name is unknown, or its kind of trace does not have these options.
-    pub fn of(wanted: &Wanted<'_>) -> std::result::Result<Self, Unplayable> {
-        let Wanted {
+    pub fn of(wanted: &TraceOptions<'_>) -> std::result::Result<Self, Unplayable> {
+        let TraceOptions {
             name,
             options,
             strength_percent,
@@ -129,7 +129,7 @@ mod tests {
         options: Options,
         strength_percent: u32,
     ) -> std::result::Result<Play, Unplayable> {
-        Play::of(&Wanted {
+        Play::of(&TraceOptions {
             name,
             options,
             strength_percent,

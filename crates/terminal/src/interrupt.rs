@@ -73,9 +73,9 @@ fn console() -> MutexGuard<'static, Option<GiveUp>> {
 /// Registration of a console, in which Ctrl-C ends commands and not the process, until it is
 /// dropped.
 #[derive(Debug)]
-pub struct OfConsole(());
+pub struct ConsoleRegistration(());
 
-impl OfConsole {
+impl ConsoleRegistration {
     /// Makes Ctrl-C end commands of a console.
     #[must_use]
     pub fn begin() -> Self {
@@ -97,7 +97,7 @@ pub fn forget() {
     ASKED.store(false, Ordering::SeqCst);
 }
 
-impl Drop for OfConsole {
+impl Drop for ConsoleRegistration {
     fn drop(&mut self) {
         *console() = None;
         forget();

@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+mod command_output;
 pub mod config;
 pub mod errors;
 pub mod escape;
@@ -21,6 +22,7 @@ mod table;
 /// Version of the JSON that commands print: changes when a key changes its meaning or goes away.
 pub const FORMAT_VERSION: u32 = 1;
 
+pub use command_output::CommandOutput;
 pub use exit::Exit;
 pub use lines::{Lines, WriteError};
 pub use table::{Align, Table, TableLine, csv_cell, push_cell};

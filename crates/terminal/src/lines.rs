@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::escape;
-use crate::style::{Colors, Role, When, labelled};
+use crate::style::{ColorMode, Colors, Role, labelled};
 use crate::table::Table;
 
 /// The answer could not be written.
@@ -50,7 +50,7 @@ impl<'w> Lines<'w> {
 
     /// Sets the columns of the terminal, and the colors of a session that may have chosen others.
     #[must_use]
-    pub fn on(self, width: Option<usize>, colors: Colors, session: Option<When>) -> Self {
+    pub fn on(self, width: Option<usize>, colors: Colors, session: Option<ColorMode>) -> Self {
         Self {
             width,
             terminal: colors,
@@ -60,7 +60,7 @@ impl<'w> Lines<'w> {
     }
 
     /// Applies the choice of a command line, if it has one.
-    pub fn choose_colors(&mut self, when: Option<When>) {
+    pub fn choose_colors(&mut self, when: Option<ColorMode>) {
         if when.is_some() {
             self.colors = self.terminal.chosen(when);
         }
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(String::from_utf8(out).unwrap(), want);
         let mut out = Vec::new();
         let mut lines = Lines::new(&mut out);
-        lines.choose_colors(Some(When::Always));
+        lines.choose_colors(Some(ColorMode::Always));
         lines.heading("Title\x07").unwrap();
         lines.table(&table).unwrap();
         lines.labelled("hint: \x1B[31m").unwrap();

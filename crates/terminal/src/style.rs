@@ -83,7 +83,7 @@ pub fn labelled(line: &str, is_colored: bool) -> Cow<'_, str> {
 
 /// Choice of `--color`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum When {
+pub enum ColorMode {
     /// On a terminal that can, unless NO_COLOR is set; CLICOLOR_FORCE=1 wants them anywhere
     Auto,
     /// In files and pipes, too
@@ -103,21 +103,21 @@ pub struct Colors {
 
 impl Colors {
     /// Returns the colors after the choice of a command line.
-    pub fn chosen(self, when: Option<When>) -> Self {
+    pub fn chosen(self, when: Option<ColorMode>) -> Self {
         match when {
-            None | Some(When::Auto) => self,
-            Some(When::Always) => Self {
+            None | Some(ColorMode::Auto) => self,
+            Some(ColorMode::Always) => Self {
                 out: true,
                 err: true,
             },
-            Some(When::Never) => Self::default(),
+            Some(ColorMode::Never) => Self::default(),
         }
     }
 }
 
 /// Returns the `--color` choice in arguments that could not be parsed, so that the parser's error
 /// is also colored.
-pub fn choice(args: &[std::ffi::OsString]) -> Option<When> {
+pub fn choice(args: &[std::ffi::OsString]) -> Option<ColorMode> {
     let words: Vec<Cow<'_, str>> = args.iter().map(|arg| arg.to_string_lossy()).collect();
     // By hand, since the parser of arguments has already failed on them.
     let value = |at: usize, word: &str| match word.strip_prefix("--color") {
@@ -127,7 +127,7 @@ pub fn choice(args: &[std::ffi::OsString]) -> Option<When> {
     };
     let values = words.iter().take_while(|word| *word != "--").enumerate();
     let last = values.filter_map(|(at, word)| value(at, word)).last()?;
-    When::from_str(&last, false).ok()
+    ColorMode::from_str(&last, false).ok()
 }
 
 #[cfg(test)]
@@ -162,10 +162,10 @@ mod tests {
     #[test]
     fn a_choice_is_found_in_wrong_arguments() {
         let of = |line: &str| choice(&line.split(' ').map(Into::into).collect::<Vec<_>>());
-        assert_eq!(of("etwkit nonsense --color never"), Some(When::Never));
+        assert_eq!(of("etwkit nonsense --color never"), Some(ColorMode::Never));
         assert_eq!(
             of("etwkit --color=never x --color=always"),
-            Some(When::Always)
+            Some(ColorMode::Always)
         );
         assert_eq!(of("etwkit x --color"), None);
         assert_eq!(of("etwkit x --color=green"), None);
@@ -180,14 +180,14 @@ mod tests {
             err: false,
         };
         assert_eq!(terminal.chosen(None), terminal);
-        assert_eq!(terminal.chosen(Some(When::Auto)), terminal);
+        assert_eq!(terminal.chosen(Some(ColorMode::Auto)), terminal);
         assert_eq!(
-            terminal.chosen(Some(When::Always)),
+            terminal.chosen(Some(ColorMode::Always)),
             Colors {
                 out: true,
                 err: true
             }
         );
-        assert_eq!(terminal.chosen(Some(When::Never)), Colors::default());
+        assert_eq!(terminal.chosen(Some(ColorMode::Never)), Colors::default());
     }
 }

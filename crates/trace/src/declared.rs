@@ -65,9 +65,9 @@ pub(crate) const fn kind(group: u8, opcode: u8) -> usize {
 }
 
 /// Dispatch table for kernel events: for each kind, a bit mask of the importers that handle it.
-pub(crate) struct Wanted([u8; KINDS]);
+pub(crate) struct ImporterDispatch([u8; KINDS]);
 
-impl Wanted {
+impl ImporterDispatch {
     /// Combines up to eight lists; the n-th list gets the n-th bit.
     #[expect(
         clippy::indexing_slicing,

@@ -8,7 +8,7 @@ use etwkit_sql::Session;
 use super::finding::FindingRow;
 use super::sentence::duration;
 use crate::Result;
-use crate::chain::{Chain, ChainContext, ChainRequest, ChainRow, MAX_LINKS};
+use crate::chain::{Chain, ChainContext, ChainRow, MAX_LINKS};
 use crate::root::RootKind;
 use crate::wait::{WaitRequest, WaitSort};
 
@@ -37,28 +37,26 @@ pub(super) fn of(
     else {
         return Ok(None);
     };
-    let request = ChainRequest {
-        waits: WaitRequest {
-            tid: Some(*tid),
-            time: Range {
-                min: *from,
-                // A range has both of its ends, and the wait after the piece starts where that
-                // ends.
-                max: from.saturating_add(*length).saturating_sub(1),
-            },
-            // The longest wait only, since the piece is the longest one and others would not
-            // explain it.
-            sort: WaitSort::Wait,
-            top: Top {
-                count: Some(1),
-                ..Top::default()
-            },
-            ..WaitRequest::default()
+    let request = WaitRequest {
+        tid: Some(*tid),
+        time: Range {
+            min: *from,
+            // A range has both of its ends, and the wait after the piece starts where that ends.
+            max: from.saturating_add(*length).saturating_sub(1),
         },
-        // Chains leave out sleeps by default; one that a rule reports is one that a process suffers from.
+        // The longest wait only, since the piece is the longest one and others would not explain
+        // it.
+        sort: WaitSort::Wait,
+        top: Top {
+            count: Some(1),
+            ..Top::default()
+        },
+        // Chains leave out sleeps by default; one that a rule reports is one that a process suffers
+        // from.
         all_waits: true,
+        ..WaitRequest::default()
     };
-    let chains = request.ask_of(session, known)?;
+    let chains = request.chains_of(session, known)?;
     let is_it = |chain: &&Chain| {
         let wait = chain.links.first();
         // A range also selects waits that only reach into it, and thread ids are reused.

@@ -51,7 +51,7 @@ etwkit_question::declare! {
     /// Which rules are evaluated, and what is reported.
     pub request DiagnoseRequest {
         /// Only these rules (*, ?, several with ;, ! excludes)
-        rule: Option<String> = option("NAMES"),
+        rule: Option<String> = option("RULES"),
         /// Also check rules of your own: a file of SQL with a header for each rule
         rules: NamedFile<Rules> = option("FILE"),
         /// Only findings with this cost (ms); notes cost nothing

@@ -10,7 +10,7 @@ use super::costs::CostRow;
 use super::finding::{FindingRow, RuleRow};
 use super::recorded::{NAMED_BY, NAMES_OF_FUNCTIONS};
 use super::rule::Rules;
-use super::view::{COSTS, FINDINGS, RULES, Shown, costs_instead, not_checked};
+use super::view::{COSTS, FINDINGS, FindingDetail, RULES, costs_instead, not_checked};
 use super::{DiagnoseRequest, DiagnoseTable, Diagnosis};
 use crate::Result;
 
@@ -92,7 +92,7 @@ impl DiagnoseRequest {
             costs,
             ..
         } = diagnosis;
-        let shown = Shown {
+        let shown = FindingDetail {
             details: self.details,
             has_headline: true,
         };
@@ -112,7 +112,7 @@ impl DiagnoseRequest {
     }
 
     fn costs_asked(&self, session: &Session) -> Result<Answer> {
-        let shown = Shown {
+        let shown = FindingDetail {
             details: self.details,
             has_headline: false,
         };
@@ -121,7 +121,7 @@ impl DiagnoseRequest {
     }
 
     fn rules_asked(&self, session: &Session) -> Result<Answer> {
-        let shown = Shown {
+        let shown = FindingDetail {
             details: self.details,
             has_headline: false,
         };

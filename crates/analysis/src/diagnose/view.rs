@@ -14,16 +14,16 @@ use crate::chain::middle;
 
 /// How much of a finding is shown.
 #[derive(Clone)]
-pub(super) struct Shown {
+pub(super) struct FindingDetail {
     /// All that is known about each.
     pub(super) details: bool,
     /// Whether the sentence of the first finding is above all.
     pub(super) has_headline: bool,
 }
 
-type FindingColumn = Column<Shown, FindingRow>;
+type FindingColumn = Column<FindingDetail, FindingRow>;
 
-pub(super) const FINDINGS: View<Shown, FindingRow> = View::new(
+pub(super) const FINDINGS: View<FindingDetail, FindingRow> = View::new(
     &[
         FindingColumn::new("Number", "#", Whole, |_, row| row.number.into()),
         FindingColumn::new("Cost", "Cost", Word, |_, row| cost(row).into()),
@@ -56,14 +56,18 @@ pub(super) const FINDINGS: View<Shown, FindingRow> = View::new(
 .alarming_if(|row| row.cost_ns.is_some())
 .with_below(below)
 .with_merge(merged)
-.changed_when_merged(|shown| Shown {
+.changed_when_merged(|shown| FindingDetail {
     details: shown.details,
     has_headline: false,
 });
 
 /// The findings of several traces, the costliest first and those that others explain after these, numbered in
 /// that order.
-fn merged(_: &Shown, sources: Vec<Source<FindingRow>>, top: Top) -> Vec<(usize, FindingRow)> {
+fn merged(
+    _: &FindingDetail,
+    sources: Vec<Source<FindingRow>>,
+    top: Top,
+) -> Vec<(usize, FindingRow)> {
     let mut all = largest(sources, top, |row| order(row) as f64);
     all.sort_by_key(|(_, row)| {
         let is_explained = row.explained_by.is_some();
@@ -87,13 +91,13 @@ fn merged(_: &Shown, sources: Vec<Source<FindingRow>>, top: Top) -> Vec<(usize, 
     all
 }
 
-type Asked = Column<Shown, RuleRow>;
+type RuleColumn = Column<FindingDetail, RuleRow>;
 
-pub(super) const RULES: View<Shown, RuleRow> = View::new(
+pub(super) const RULES: View<FindingDetail, RuleRow> = View::new(
     &[
-        Asked::new("Rule", "Rule", Word, |_, row| row.rule.clone().into()),
-        Asked::new("State", "State", Word, |_, row| row.state.clone().into()),
-        Asked::new("Missing", "Missing", Word, |_, row| {
+        RuleColumn::new("Rule", "Rule", Word, |_, row| row.rule.clone().into()),
+        RuleColumn::new("State", "State", Word, |_, row| row.state.clone().into()),
+        RuleColumn::new("Missing", "Missing", Word, |_, row| {
             row.missing.clone().into()
         }),
     ],
@@ -117,7 +121,7 @@ fn cost(row: &FindingRow) -> String {
 }
 
 /// Lines below a finding: its fix and evidence, or with details all that is known.
-fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
+fn below(shown: &FindingDetail, row: &FindingRow) -> Vec<Line> {
     let width = if shown.details {
         "does not prove  ".len()
     } else {
@@ -163,9 +167,9 @@ fn below(shown: &Shown, row: &FindingRow) -> Vec<Line> {
     lines
 }
 
-type Cost = Column<Shown, CostRow>;
+type Cost = Column<FindingDetail, CostRow>;
 
-pub(super) const COSTS: View<Shown, CostRow> = View::new(
+pub(super) const COSTS: View<FindingDetail, CostRow> = View::new(
     &[
         Cost::new("Kind", "Kind", Word, |_, row| row.kind.clone().into()),
         Cost::new("Cost", "Cost", Word, |_, row| duration(row.cost_ns).into()),
@@ -307,7 +311,7 @@ mod tests {
             computer: None,
             rows,
         };
-        let shown = Shown {
+        let shown = FindingDetail {
             details: false,
             has_headline: true,
         };

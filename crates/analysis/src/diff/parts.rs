@@ -1,9 +1,9 @@
 //! Ranges of traces that are compared: texts of an option that can be repeated.
 
 use etwkit_question::Error;
-use etwkit_question::range::{Part, Range};
+use etwkit_question::range::{Range, TracePart};
 use etwkit_question::trace::TraceInfo;
-use etwkit_question::{Kind, Opt, OptionError, OptionValue, Spec, Values};
+use etwkit_question::{Opt, OptionError, OptionKind, OptionValue, Spec, Values};
 use etwkit_sql::Session;
 use serde_json::Value;
 
@@ -18,8 +18,8 @@ impl Parts {
     pub(super) fn place(text: &str, session: &Session) -> Result<Range> {
         let option = "range";
         let info = TraceInfo::ask(session)?;
-        let placed =
-            Part::parse(text).and_then(|part| part.place(text, info.clock(), info.duration_ns));
+        let placed = TracePart::parse(text)
+            .and_then(|part| part.place(text, info.clock(), info.duration_ns));
         placed.map_err(|source| Error::Part { option, source })
     }
 }
@@ -27,7 +27,7 @@ impl Parts {
 /// Parses a repeated option, a list, or one text with `;` between.
 impl OptionValue for Parts {
     fn options(&self, spec: Spec) -> Vec<Opt> {
-        vec![spec.opt(Kind::List, None)]
+        vec![spec.opt(OptionKind::List, None)]
     }
 
     fn read(values: &Values, spec: &Spec) -> std::result::Result<Option<Self>, OptionError> {
@@ -58,7 +58,7 @@ impl OptionValue for Parts {
             )));
         }
         for text in &texts {
-            Part::parse(text).map_err(|source| OptionError::Range {
+            TracePart::parse(text).map_err(|source| OptionError::Range {
                 option: spec.name,
                 source,
             })?;

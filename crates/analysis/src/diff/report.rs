@@ -18,7 +18,7 @@ use super::rows::{Change, Fact, FindingChange, Remark, Summary};
 use super::side::{Side, Sides};
 use super::totals::Sums;
 use super::view::{
-    CHANGES, COUNTERS, FACTS, FINDINGS, Has, MARKS, REMARKS, RESULTS, SUMMARY, Shown,
+    CHANGES, COUNTERS, FACTS, FINDINGS, Has, MARKS, REMARKS, RESULTS, SUMMARY, TableProperties,
 };
 use super::{DiffRequest, DiffTable, facts, findings, load, results, sentence};
 use crate::Result;
@@ -362,7 +362,7 @@ impl<'a> Report<'a> {
             return Ok(());
         }
         let has_percent = self.scale.wall_ns.is_some_and(|wall| wall != 0);
-        let shown = Shown {
+        let shown = TableProperties {
             has,
             name,
             of,
@@ -499,7 +499,7 @@ impl<'a> Report<'a> {
         let compared = counters(a, b, self.scale.noise_percent);
         self.is_same &= compared.rows.is_empty() && compared.hidden == 0;
         let (rows, foot) = self.cut(compared);
-        let shown = Shown {
+        let shown = TableProperties {
             has: Has::Times,
             name: "Process",
             of: "",

@@ -23,7 +23,7 @@ pub(super) enum Has {
 
 /// Properties of a table that decide its columns.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shown {
+pub(super) struct TableProperties {
     pub has: Has,
     /// Title of the column of names.
     pub name: &'static str,
@@ -33,25 +33,25 @@ pub(super) struct Shown {
     pub has_percent: bool,
 }
 
-type Row = Column<Shown, Change>;
+type Row = Column<TableProperties, Change>;
 
 fn difference(a: Option<i64>, b: Option<i64>) -> Option<i64> {
     (a.is_some() || b.is_some()).then(|| taken(b).saturating_sub(taken(a)))
 }
 
-const fn has_times(shown: &Shown) -> bool {
+const fn has_times(shown: &TableProperties) -> bool {
     matches!(shown.has, Has::Times)
 }
 
-const fn has_waits(shown: &Shown) -> bool {
+const fn has_waits(shown: &TableProperties) -> bool {
     matches!(shown.has, Has::Times | Has::Waits)
 }
 
-const fn has_bytes(shown: &Shown) -> bool {
+const fn has_bytes(shown: &TableProperties) -> bool {
     matches!(shown.has, Has::Io)
 }
 
-const fn has_counts(shown: &Shown) -> bool {
+const fn has_counts(shown: &TableProperties) -> bool {
     !has_times(shown)
 }
 
@@ -65,7 +65,7 @@ fn remark(row: &Change) -> Option<String> {
     only.or(longer)
 }
 
-pub(super) const CHANGES: View<Shown, Change> = View::new(
+pub(super) const CHANGES: View<TableProperties, Change> = View::new(
     &[
         Row::new("Difference", "B-A ms", Milliseconds, |_, row| {
             row.difference_ns.into()
@@ -118,9 +118,9 @@ pub(super) const CHANGES: View<Shown, Change> = View::new(
 )
 .listing("", |row| row.is_shown);
 
-type Counted = Column<Shown, CounterChange>;
+type Counted = Column<TableProperties, CounterChange>;
 
-pub(super) const COUNTERS: View<Shown, CounterChange> = View::new(
+pub(super) const COUNTERS: View<TableProperties, CounterChange> = View::new(
     &[
         Counted::new("CpiA", "CPI A", Fixed(2), |_, row| row.cpi_a.into()),
         Counted::new("CpiB", "CPI B", Fixed(2), |_, row| row.cpi_b.into()),
@@ -183,10 +183,10 @@ pub(super) const FACTS: View<&'static str, Fact> = View::new(
 /// The summary has no columns: the line above it is complete.
 pub(super) const SUMMARY: View<(), Summary> = View::new(&[], |_| 0.0).ranking(|()| Ranked::No);
 
-type Said = Column<(), Remark>;
+type RemarkColumn = Column<(), Remark>;
 
 pub(super) const REMARKS: View<(), Remark> = View::new(
-    &[Said::new("Remark", "", Word, |(), row| {
+    &[RemarkColumn::new("Remark", "", Word, |(), row| {
         row.remark.clone().into()
     })],
     |_| 0.0,

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::adds_up;
 use super::chance::{corrected, p_of_correlation};
-use super::feature::{Feature, Kind, Matrix, Measure};
+use super::feature::{Feature, FeatureKind, Matrix, Measure};
 use super::groups::{Candidate, Halves, TOGETHER, Which, candidates, is_one, mark_general};
 use super::numbers::{dot, median, ranks, slope, squares, unit};
 
@@ -661,7 +661,9 @@ fn is_other_name(other: &Candidate<'_>, one: &Candidate<'_>) -> bool {
 fn different_kinds(others: &[&Candidate<'_>], one: &Feature) -> Vec<super::feature::Name> {
     let mut seen = vec![(one.name.kind, one.name.process.clone())];
     // What a run has is why it takes the time, and many other times go with it.
-    let is_fact = |name: &&super::feature::Name| matches!(name.kind, Kind::Module | Kind::Setting);
+    let is_fact = |name: &&super::feature::Name| {
+        matches!(name.kind, FeatureKind::Module | FeatureKind::Setting)
+    };
     let names = others.iter().map(|other| &other.feature.name);
     let facts = names.clone().filter(is_fact).take(MOST_FACTS);
     let mut first: Vec<super::feature::Name> = facts.cloned().collect();

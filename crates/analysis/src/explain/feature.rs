@@ -12,7 +12,7 @@ const MOST_VALUES: usize = 40_960_000;
 
 /// The subject of a feature; kinds that name a cause best come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Kind {
+pub(super) enum FeatureKind {
     Method,
     Driver,
     Dns,
@@ -31,7 +31,7 @@ pub(super) enum Kind {
     Setting,
 }
 
-impl Kind {
+impl FeatureKind {
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Method => "method",
@@ -99,7 +99,7 @@ impl Measure {
 /// The name of a feature.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Name {
-    pub(super) kind: Kind,
+    pub(super) kind: FeatureKind,
     pub(super) measure: Measure,
     /// Its subject: a method, a tag, a folder.
     pub(super) what: String,
@@ -116,8 +116,8 @@ impl Name {
         };
         self.measure == Measure::Wait
             && match self.kind {
-                Kind::Method => is_in("fltmgr.sys"),
-                Kind::Tag => self.what.split('\\').any(|part| part == "Filter Manager"),
+                FeatureKind::Method => is_in("fltmgr.sys"),
+                FeatureKind::Tag => self.what.split('\\').any(|part| part == "Filter Manager"),
                 _ => false,
             }
     }
@@ -126,10 +126,10 @@ impl Name {
     pub(super) fn text(&self) -> String {
         let (kind, measure) = (self.kind.word(), self.measure.word());
         let what = match (self.kind, self.measure) {
-            (Kind::Module | Kind::Setting, _) => format!("{kind} {}", self.what),
-            (Kind::Process, _) => format!("{measure} of the process"),
-            (Kind::Pmc, _) => self.what.clone(),
-            (Kind::Method, _) => format!("{measure} in {}", self.what),
+            (FeatureKind::Module | FeatureKind::Setting, _) => format!("{kind} {}", self.what),
+            (FeatureKind::Process, _) => format!("{measure} of the process"),
+            (FeatureKind::Pmc, _) => self.what.clone(),
+            (FeatureKind::Method, _) => format!("{measure} in {}", self.what),
             (_, Measure::Time) if self.what.is_empty() => kind.to_owned(),
             (_, Measure::Time) => format!("{kind} {}", self.what),
             _ if self.what.is_empty() => format!("{kind} ({measure})"),
@@ -293,7 +293,7 @@ impl Matrix {
         };
         self.features
             .iter()
-            .filter(|feature| feature.name.kind == Kind::Process)
+            .filter(|feature| feature.name.kind == FeatureKind::Process)
             .filter(|feature| feature.name.measure == Measure::Cpu)
             .filter(|feature| feature.values.iter().all(|value| *value > 0.0))
             .max_by(|a, b| spread(a).total_cmp(&spread(b)))
@@ -336,7 +336,7 @@ mod tests {
     fn name(what: &str, measure: Measure) -> Name {
         let process = Some("a.exe".to_owned());
         Name {
-            kind: Kind::Method,
+            kind: FeatureKind::Method,
             measure,
             what: what.to_owned(),
             process,
@@ -400,7 +400,7 @@ mod tests {
     fn the_program_that_differs_most_is_found_by_its_cpu() {
         let mut matrix = Matrix::new(2);
         let of = |process: &str, measure| Name {
-            kind: Kind::Process,
+            kind: FeatureKind::Process,
             measure,
             what: String::new(),
             process: Some(process.to_owned()),
@@ -432,17 +432,20 @@ mod tests {
             what: what.to_owned(),
             process: None,
         };
-        assert_eq!(of(Kind::HardFault, Measure::Time, "").text(), "hard faults");
         assert_eq!(
-            of(Kind::Dns, Measure::Time, "a.example").text(),
+            of(FeatureKind::HardFault, Measure::Time, "").text(),
+            "hard faults"
+        );
+        assert_eq!(
+            of(FeatureKind::Dns, Measure::Time, "a.example").text(),
             "DNS query a.example"
         );
         assert_eq!(
-            of(Kind::Tag, Measure::Cpu, "Antivirus").text(),
+            of(FeatureKind::Tag, Measure::Cpu, "Antivirus").text(),
             "stack tag Antivirus (CPU)"
         );
         assert_eq!(
-            of(Kind::Setting, Measure::Present, "write cache: off").text(),
+            of(FeatureKind::Setting, Measure::Present, "write cache: off").text(),
             "setting write cache: off"
         );
     }

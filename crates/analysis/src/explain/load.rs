@@ -5,7 +5,7 @@ use etwkit_question::FromRows;
 use etwkit_questions::pmc::counter_names;
 use etwkit_sql::Session;
 
-use super::feature::{Kind, Matrix, Measure, Name};
+use super::feature::{FeatureKind, Matrix, Measure, Name};
 use super::runs::FREQUENCIES;
 use crate::Result;
 
@@ -80,7 +80,7 @@ const PROCESS: &str =
 const FOLDER: &str = r"regexp_replace(c.path, '[^\\]*$', '')";
 
 /// Kinds of features with times, each with its SQL for features of at least `floor_ms`.
-fn times(floor_ms: f64) -> [(Kind, String); 3] {
+fn times(floor_ms: f64) -> [(FeatureKind, String); 3] {
     // Without context switches waits are null, and sums of them have to be 0 to be compared.
     let sums = "sum(coalesce(c.wait_ns, 0)) / 1e6 AS wait_ms, sum(coalesce(c.ready_ns, 0)) / 1e6 AS ready_ms";
     // The least size applies to sums: a method that is small in each thread may be large over all
@@ -102,7 +102,7 @@ FROM {table} c {PROCESS}{condition}
     let tags = " WHERE c.tag_set = 'default' AND c.tag <> 'Other'";
     [
         (
-            Kind::Method,
+            FeatureKind::Method,
             of(
                 "coalesce(c.module, '?') || '!' || c.method",
                 "min(c.depth)",
@@ -110,13 +110,13 @@ FROM {table} c {PROCESS}{condition}
                 "",
             ),
         ),
-        (Kind::Tag, of("c.tag", "0.0", "cpu_tag", tags)),
-        (Kind::Process, of("''", "0.0", "cpu_process", "")),
+        (FeatureKind::Tag, of("c.tag", "0.0", "cpu_tag", tags)),
+        (FeatureKind::Process, of("''", "0.0", "cpu_process", "")),
     ]
 }
 
 /// Kinds of features with one time and bytes.
-fn numbers() -> [(Kind, Measure, String); 14] {
+fn numbers() -> [(FeatureKind, Measure, String); 14] {
     let of = |table: &str, what: &str, ns: &str, bytes: &str| {
         format!(
             "SELECT c.trace_id, p.name AS process, {what} AS what, sum(CAST({ns} AS DOUBLE)) / 1e6 AS value,
@@ -146,52 +146,52 @@ FROM module GROUP BY trace_id, what"
         .to_owned();
     [
         (
-            Kind::Driver,
+            FeatureKind::Driver,
             Measure::Time,
             of("mini_filter_driver", "c.module", "c.duration_ns", "0"),
         ),
         (
-            Kind::Dns,
+            FeatureKind::Dns,
             Measure::Time,
             of("dns_query", "c.name", "coalesce(c.duration_ns, 0)", "0"),
         ),
         (
-            Kind::HardFault,
+            FeatureKind::HardFault,
             Measure::Time,
             of("hard_fault_file", "''", "c.duration_ns", "c.size_bytes"),
         ),
         (
-            Kind::Gc,
+            FeatureKind::Gc,
             Measure::Time,
             of("gc", "''", "coalesce(c.suspended_ns, 0)", "0"),
         ),
         (
-            Kind::Jit,
+            FeatureKind::Jit,
             Measure::Time,
             of("jit", "''", "coalesce(c.duration_ns, 0)", "0"),
         ),
         (
-            Kind::Disk,
+            FeatureKind::Disk,
             Measure::Time,
             of("disk_file", "''", disk, of_disk),
         ),
         (
-            Kind::File,
+            FeatureKind::File,
             Measure::Time,
             of("file_file", "''", "c.duration_ns", "c.result_bytes"),
         ),
         (
-            Kind::Folder,
+            FeatureKind::Folder,
             Measure::Time,
             of("disk_file", FOLDER, disk, of_disk),
         ),
         (
-            Kind::Path,
+            FeatureKind::Path,
             Measure::Time,
             of("disk_file", "c.path", disk, of_disk),
         ),
         (
-            Kind::Reason,
+            FeatureKind::Reason,
             Measure::Wait,
             of(
                 "context_switch",
@@ -200,10 +200,10 @@ FROM module GROUP BY trace_id, what"
                 "0",
             ),
         ),
-        (Kind::Pmc, Measure::Count, pmc),
-        (Kind::Pmc, Measure::Ratio, cycles),
-        (Kind::Module, Measure::Present, modules),
-        (Kind::Setting, Measure::Present, settings()),
+        (FeatureKind::Pmc, Measure::Count, pmc),
+        (FeatureKind::Pmc, Measure::Ratio, cycles),
+        (FeatureKind::Module, Measure::Present, modules),
+        (FeatureKind::Setting, Measure::Present, settings()),
     ]
 }
 
@@ -313,14 +313,14 @@ pub(super) fn load(
     for (kind, measure, sql) in numbers() {
         // Summaries do not keep context switches, and a reason that only some runs have would look
         // like a cause.
-        if kind == Kind::Reason && !has_rows {
+        if kind == FeatureKind::Reason && !has_rows {
             continue;
         }
         each(session, &sql, |row: Number| {
             let Some(what) = row.what else { return };
             let run = usize::try_from(row.trace_id).unwrap_or(usize::MAX);
             // A module or setting counts once for a run, even if many processes have it.
-            let of_machine = matches!(kind, Kind::Module | Kind::Setting);
+            let of_machine = matches!(kind, FeatureKind::Module | FeatureKind::Setting);
             let process = (!of_machine).then(|| row.process.unwrap_or_else(|| "?".to_owned()));
             let name = Name {
                 kind,
@@ -361,7 +361,7 @@ fn add_labels(session: &Session, matrix: &mut Matrix) {
     for (run, (_, manifest)) in session.manifests().enumerate() {
         for (label, value) in &manifest.labels {
             let name = Name {
-                kind: Kind::Setting,
+                kind: FeatureKind::Setting,
                 measure: Measure::Present,
                 what: format!("{label}={value}"),
                 process: None,

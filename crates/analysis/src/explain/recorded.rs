@@ -88,7 +88,7 @@ pub(super) fn missing(session: &Session) -> Result<Vec<Missing>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::feature::{Kind, Measure};
+    use super::super::feature::{FeatureKind, Measure};
     use super::*;
 
     #[test]
@@ -107,16 +107,28 @@ mod tests {
             process: None,
         };
         let shown = [
-            name(Kind::Method, Measure::Wait, "FLTMGR.SYS!FltSendMessage"),
-            name(Kind::Tag, Measure::Wait, r"File System\Filter Manager"),
+            name(
+                FeatureKind::Method,
+                Measure::Wait,
+                "FLTMGR.SYS!FltSendMessage",
+            ),
+            name(
+                FeatureKind::Tag,
+                Measure::Wait,
+                r"File System\Filter Manager",
+            ),
         ];
         for name in &shown {
             assert!(missing(FILTERS).is_shown_by([name].into_iter()), "{name:?}");
             assert!(!missing("disk I/O").is_shown_by([name].into_iter()));
         }
         let other = [
-            name(Kind::Method, Measure::Cpu, "FLTMGR.SYS!FltSendMessage"),
-            name(Kind::Method, Measure::Wait, "ntfs.sys!NtfsRead"),
+            name(
+                FeatureKind::Method,
+                Measure::Cpu,
+                "FLTMGR.SYS!FltSendMessage",
+            ),
+            name(FeatureKind::Method, Measure::Wait, "ntfs.sys!NtfsRead"),
         ];
         assert!(!missing(FILTERS).is_shown_by(other.iter()));
     }

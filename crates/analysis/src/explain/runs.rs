@@ -11,7 +11,7 @@ use etwkit_sql::literal::quoted;
 use super::ExplainRequest;
 use super::causes::Causes;
 use super::chance::deviations;
-use super::feature::{Kind, Matrix, Measure, Name};
+use super::feature::{FeatureKind, Matrix, Measure, Name};
 use super::load::{each, first_counted};
 use super::numbers::median;
 use crate::Result;
@@ -73,7 +73,7 @@ pub(super) struct Difference {
     /// What differs, and from what.
     pub(super) text: String,
     /// The kind of the causes that hold the same time.
-    time_of: Option<Kind>,
+    time_of: Option<FeatureKind>,
 }
 
 impl Difference {
@@ -88,7 +88,7 @@ impl Difference {
     /// Whether a cause of this name holds the time of the difference.
     fn is_in(&self, name: &Name) -> bool {
         let fits = self.time_of == Some(name.kind);
-        fits && (name.kind != Kind::Tag || is_antivirus(&name.what))
+        fits && (name.kind != FeatureKind::Tag || is_antivirus(&name.what))
     }
 }
 
@@ -245,7 +245,7 @@ pub(super) fn compare(
         let times = [Measure::Cpu, Measure::Wait];
         let tags = matrix.features.iter().filter(|feature| {
             let name = &feature.name;
-            name.kind == Kind::Tag
+            name.kind == FeatureKind::Tag
                 && times.contains(&name.measure)
                 && is_antivirus(&name.what)
                 && is_measured(&name.process)
@@ -260,7 +260,7 @@ pub(super) fn compare(
             let share = 100.0 * ms / metric;
             run.differs.push(Difference {
                 text: format!("antivirus: {ms:.0} ms, {share:.0} % of the run"),
-                time_of: Some(Kind::Tag),
+                time_of: Some(FeatureKind::Tag),
             });
         }
     }
@@ -326,7 +326,7 @@ fn hard_faults(runs: &mut [Run], matrix: &Matrix, are_recorded: &[bool]) {
     let faults = matrix
         .features
         .iter()
-        .filter(|one| one.name.kind == Kind::HardFault && is_time(one.name.measure));
+        .filter(|one| one.name.kind == FeatureKind::HardFault && is_time(one.name.measure));
     for feature in faults {
         sums.iter_mut()
             .zip(feature.numbers())
@@ -349,7 +349,7 @@ fn hard_faults(runs: &mut [Run], matrix: &Matrix, are_recorded: &[bool]) {
                 text: format!(
                     "hard faults: {ms:.0} ms, usually {usual:.0} ({share:.0} % of the run)"
                 ),
-                time_of: Some(Kind::HardFault),
+                time_of: Some(FeatureKind::HardFault),
             });
         }
     }
@@ -520,7 +520,7 @@ mod tests {
     #[test]
     fn nothing_is_a_share_of_a_metric_that_is_no_time() {
         let mut matrix = Matrix::new(4);
-        let (kind, measure) = (Kind::HardFault, Measure::Time);
+        let (kind, measure) = (FeatureKind::HardFault, Measure::Time);
         matrix.add(
             2,
             Name {
@@ -558,7 +558,7 @@ mod tests {
     fn runs_that_did_not_record_hard_faults_have_no_usual_value() {
         let mut matrix = Matrix::new(5);
         let name = Name {
-            kind: Kind::HardFault,
+            kind: FeatureKind::HardFault,
             measure: Measure::Time,
             what: String::new(),
             process: None,
@@ -584,7 +584,7 @@ mod tests {
     fn two_runs_have_no_usual_value() {
         let mut matrix = Matrix::new(2);
         let name = Name {
-            kind: Kind::HardFault,
+            kind: FeatureKind::HardFault,
             measure: Measure::Time,
             what: String::new(),
             process: None,
@@ -604,11 +604,11 @@ mod tests {
     fn what_a_cause_holds_makes_no_run_incomparable() {
         let faults = Difference {
             text: "hard faults: 92 ms".to_owned(),
-            time_of: Some(Kind::HardFault),
+            time_of: Some(FeatureKind::HardFault),
         };
         let scanner = Difference {
             text: "antivirus: 50 ms".to_owned(),
-            time_of: Some(Kind::Tag),
+            time_of: Some(FeatureKind::Tag),
         };
         let lost = Difference::of_machine("3 events or buffers are lost".to_owned());
         let name = |kind, what: &str| Name {
@@ -652,12 +652,12 @@ mod tests {
                 .map(|difference| difference.text)
                 .collect::<Vec<_>>()
         };
-        let method = || name(Kind::Method, "ntoskrnl.exe!MiIssueHardFault");
-        let dns = || name(Kind::Tag, r"Network\DNS Query");
-        let tag = || name(Kind::Tag, r"Antivirus\Northwall");
+        let method = || name(FeatureKind::Method, "ntoskrnl.exe!MiIssueHardFault");
+        let dns = || name(FeatureKind::Tag, r"Network\DNS Query");
+        let tag = || name(FeatureKind::Tag, r"Antivirus\Northwall");
         let lost = "3 events or buffers are lost";
         assert_eq!(
-            left([method(), name(Kind::HardFault, "")]),
+            left([method(), name(FeatureKind::HardFault, "")]),
             ["antivirus: 50 ms", lost]
         );
         assert_eq!(left([method(), tag()]), ["hard faults: 92 ms", lost]);

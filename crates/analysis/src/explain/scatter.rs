@@ -351,7 +351,7 @@ fn write_axes(page: &mut String, across: &Axis, up: &Axis, title: &str) -> Resul
 #[cfg(test)]
 mod tests {
     use super::super::causes::Causes;
-    use super::super::feature::{Kind, Matrix, Name};
+    use super::super::feature::{FeatureKind, Matrix, Name};
     use super::super::runs::Run;
     use super::*;
 
@@ -394,7 +394,7 @@ mod tests {
         let runs = (0_u8..4).map(f64::from).zip(0..);
         let run = |(tens, number): (f64, usize)| {
             let name = Name {
-                kind: Kind::Method,
+                kind: FeatureKind::Method,
                 measure: Measure::Wait,
                 what: "dns.dll!Query".to_owned(),
                 process: None,

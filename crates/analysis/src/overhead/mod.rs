@@ -101,59 +101,59 @@ etwkit_question::declare! {
     }
 }
 
-type Of = Column<OverheadRequest, OverheadRow>;
+type OverheadColumn = Column<OverheadRequest, OverheadRow>;
 
 const PRODUCTS: View<OverheadRequest, OverheadRow> = View::new(
     &[
-        Of::new("Caused", "Costs others ms", FineMilliseconds, |_, row| {
+        OverheadColumn::new("Caused", "Costs others ms", FineMilliseconds, |_, row| {
             row.caused_ns.into()
         })
         .cost(),
-        Of::new(
+        OverheadColumn::new(
             "OtherCpu",
             "CPU in others ms",
             FineMilliseconds,
             |_, row| row.other_cpu_ns.into(),
         )
         .cost(),
-        Of::new("Dpc", "DPC/ISR ms", FineMilliseconds, |_, row| {
+        OverheadColumn::new("Dpc", "DPC/ISR ms", FineMilliseconds, |_, row| {
             row.dpc_isr_ns.into()
         })
         .cost(),
-        Of::new("Wait", "Waits ms", FineMilliseconds, |_, row| {
+        OverheadColumn::new("Wait", "Waits ms", FineMilliseconds, |_, row| {
             row.wait_ns.into()
         })
         .cost(),
-        Of::new("MaxWait", "Max ms", FineMilliseconds, |_, row| {
+        OverheadColumn::new("MaxWait", "Max ms", FineMilliseconds, |_, row| {
             row.max_wait_ns.into()
         })
         .worst(),
-        Of::new("Waits", "Waits", Whole, |_, row| row.waits.into()).cost(),
-        Of::new("Ready", "Ready ms", FineMilliseconds, |_, row| {
+        OverheadColumn::new("Waits", "Waits", Whole, |_, row| row.waits.into()).cost(),
+        OverheadColumn::new("Ready", "Ready ms", FineMilliseconds, |_, row| {
             row.ready_ns.into()
         })
         .cost(),
-        Of::new("OwnCpu", "Own CPU ms", FineMilliseconds, |_, row| {
+        OverheadColumn::new("OwnCpu", "Own CPU ms", FineMilliseconds, |_, row| {
             row.own_cpu_ns.into()
         })
         .cost(),
-        Of::new("Disk", "Disk ms", FineMilliseconds, |_, row| {
+        OverheadColumn::new("Disk", "Disk ms", FineMilliseconds, |_, row| {
             row.disk_ns.into()
         })
         .cost(),
-        Of::new("DiskBytes", "Disk MB", Megabytes, |_, row| {
+        OverheadColumn::new("DiskBytes", "Disk MB", Megabytes, |_, row| {
             row.disk_bytes.into()
         })
         .cost(),
-        Of::new("Energy", "Energy J", Fixed(2), |_, row| row.energy_j.into()),
-        Of::new("Product", "Product", Word, |_, row| {
+        OverheadColumn::new("Energy", "Energy J", Fixed(2), |_, row| row.energy_j.into()),
+        OverheadColumn::new("Product", "Product", Word, |_, row| {
             row.product.clone().into()
         }),
-        Of::new("Company", "Company", Word, |_, row| {
+        OverheadColumn::new("Company", "Company", Word, |_, row| {
             row.company.clone().into()
         })
         .shown_if(|asked| !matches!(asked.by, OverheadBy::Company | OverheadBy::Tag)),
-        Of::new("Files", "Files", Word, |_, row| row.files.clone().into())
+        OverheadColumn::new("Files", "Files", Word, |_, row| row.files.clone().into())
             .shown_if(|asked| asked.by != OverheadBy::File),
     ],
     |row| row.sort_value,

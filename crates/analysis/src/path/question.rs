@@ -11,13 +11,12 @@ use etwkit_sql::Session;
 use etwkit_sql::time_format::seconds;
 
 use super::rows::{LeftOut, Node, ProcessShare, Segment, Share, keep_largest};
-use super::view::{PROCESSES, SEGMENTS, SHARES, Shown, TREE, WithStacks, who};
-use super::{Chosen, CriticalPath, PathAnswer, PathRequest};
+use super::view::{PROCESSES, PathProperties, SEGMENTS, SHARES, TREE, WithStacks, who};
+use super::{CriticalPath, PathAnswer, PathRequest, ThreadChoice};
 use crate::Result;
 use crate::slice::question;
-use crate::stacks::StackText;
+use crate::stacks::{StackText, Stacks};
 use crate::threads::Thread;
-use crate::wait_question::Stacks;
 
 /// Default number of rows in text: together with the lines above them about a screenful.
 const SHOWN: usize = 20;
@@ -57,7 +56,7 @@ impl Question for PathRequest {
             }
             .answer_for_people(session)
         };
-        let all = Shown { has_unknown: true };
+        let all = PathProperties { has_unknown: true };
         let form = if self.by_process {
             let describe = move |_: &Self, fields: &mut [Field]| {
                 PROCESSES.describe::<ProcessShare>(&all, Into::into, fields);
@@ -87,7 +86,11 @@ impl Question for PathRequest {
             PathAnswer::Several(threads) => Err(several(&threads)),
             PathAnswer::None => {
                 let nothing = "no matching thread ran";
-                let none = Answer::rows(&Shown { has_unknown: false }, &SEGMENTS, Vec::new());
+                let none = Answer::rows(
+                    &PathProperties { has_unknown: false },
+                    &SEGMENTS,
+                    Vec::new(),
+                );
                 Ok(none.or_line(Line::new(nothing)))
             }
         }
@@ -122,7 +125,7 @@ fn several(threads: &[Thread]) -> Error {
 impl PathRequest {
     fn shown(&self, mut path: CriticalPath, stacks: &StackText) -> Result<Answer> {
         let head = head(&path);
-        let shown = Shown {
+        let shown = PathProperties {
             has_unknown: path.processes.iter().any(|row| row.unknown_ns > 0),
         };
         if self.by_process {
@@ -291,10 +294,10 @@ fn others(path: &CriticalPath) -> Vec<Line> {
         return Vec::new();
     }
     let rule = match path.chosen {
-        Chosen::First => "It is the first thread of its process",
-        Chosen::Longest => "It is the thread that ran longest",
+        ThreadChoice::First => "It is the first thread of its process",
+        ThreadChoice::Longest => "It is the thread that ran longest",
         // What computes most is more often the cause than the program that is slow.
-        Chosen::LongestOfAll => {
+        ThreadChoice::LongestOfAll => {
             "It is the thread that ran longest, for which a slow program may only wait: \
              --process names that program"
         }

@@ -6,8 +6,8 @@ use etwkit_question::{Column, Ranked, View};
 use serde::Serialize;
 
 use super::rows::{Node, ProcessShare, Segment, Share};
+use crate::stacks::Stacks;
 use crate::time_line::State;
-use crate::wait_question::Stacks;
 
 /// A row with its stacks as text.
 #[derive(Debug, Clone, Serialize)]
@@ -20,14 +20,14 @@ pub(super) struct WithStacks<R> {
 
 /// Properties of a path that decide its columns.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shown {
+pub(super) struct PathProperties {
     /// True if part of the time is unknown.
     pub(super) has_unknown: bool,
 }
 
-type OfSegment = Column<Shown, WithStacks<Segment>>;
+type OfSegment = Column<PathProperties, WithStacks<Segment>>;
 
-pub(super) const SEGMENTS: View<Shown, WithStacks<Segment>> = View::new(
+pub(super) const SEGMENTS: View<PathProperties, WithStacks<Segment>> = View::new(
     &[
         OfSegment::new("Start", "Start s", Seconds(6), |_, it| {
             it.row.start_ns.into()
@@ -54,9 +54,9 @@ pub(super) const SEGMENTS: View<Shown, WithStacks<Segment>> = View::new(
 )
 .ranking(|_| Ranked::No);
 
-type OfNode = Column<Shown, WithStacks<Node>>;
+type OfNode = Column<PathProperties, WithStacks<Node>>;
 
-pub(super) const TREE: View<Shown, WithStacks<Node>> = View::new(
+pub(super) const TREE: View<PathProperties, WithStacks<Node>> = View::new(
     &[
         OfNode::new("Total", "Total ms", FineMilliseconds, |_, it| {
             it.row.total_ns.into()
@@ -107,9 +107,9 @@ pub(super) const TREE: View<Shown, WithStacks<Node>> = View::new(
 )
 .ranking(|_| Ranked::No);
 
-type OfShare = Column<Shown, Share>;
+type OfShare = Column<PathProperties, Share>;
 
-pub(super) const SHARES: View<Shown, Share> = View::new(
+pub(super) const SHARES: View<PathProperties, Share> = View::new(
     &[
         OfShare::new("Time", "Time ms", FineMilliseconds, |_, row| {
             row.duration_ns.into()
@@ -135,9 +135,9 @@ pub(super) const SHARES: View<Shown, Share> = View::new(
 )
 .ranking(|_| Ranked::No);
 
-type OfProcess = Column<Shown, ProcessShare>;
+type OfProcess = Column<PathProperties, ProcessShare>;
 
-pub(super) const PROCESSES: View<Shown, ProcessShare> = View::new(
+pub(super) const PROCESSES: View<PathProperties, ProcessShare> = View::new(
     &[
         OfProcess::new("Time", "Time ms", FineMilliseconds, |_, row| {
             row.total_ns.into()

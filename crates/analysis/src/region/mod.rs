@@ -52,7 +52,7 @@ etwkit_question::declare! {
         /// Definition of the regions: a Regions of Interest file of Windows Performance Analyzer
         manifest: NamedFile<Manifest> = option("FILE").called("regions").required(),
         /// Only these regions, by name or friendly name (*, ?, several with ;, ! excludes)
-        region: Option<String> = option("NAMES"),
+        region: Option<String> = option("REGIONS"),
         /// Only instances with these names (*, ?, several with ;, ! excludes)
         instance: Option<String> = option("NAMES"),
         /// List instances, each with the instances inside it

@@ -23,44 +23,44 @@ struct Sums {
     has_open_stops: bool,
 }
 
-type Sum = Column<Sums, RegionRow>;
+type RegionColumn = Column<Sums, RegionRow>;
 
 const SUMS: View<Sums, RegionRow> = View::new(
     &[
-        Sum::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
-        Sum::new("Duration", "Sum ms", FineMilliseconds, |_, row| {
+        RegionColumn::new("Count", "Count", Whole, |_, row| row.count.into()).sum(),
+        RegionColumn::new("Duration", "Sum ms", FineMilliseconds, |_, row| {
             row.duration_ns.into()
         })
         .cost(),
-        Sum::new("Min", "Min ms", FineMilliseconds, |_, row| {
+        RegionColumn::new("Min", "Min ms", FineMilliseconds, |_, row| {
             row.min_duration_ns.into()
         }),
-        Sum::new("Mean", "Mean ms", FineMilliseconds, |_, row| {
+        RegionColumn::new("Mean", "Mean ms", FineMilliseconds, |_, row| {
             row.mean_duration_ns.map(|ns| ns.round() as i64).into()
         })
         .worst(),
-        Sum::new("Max", "Max ms", FineMilliseconds, |_, row| {
+        RegionColumn::new("Max", "Max ms", FineMilliseconds, |_, row| {
             row.max_duration_ns.into()
         })
         .worst(),
-        Sum::new("First", "First", Moment, |_, row| row.first_start_ns.into()),
-        Sum::new("Last", "Last", Moment, |_, row| row.last_stop_ns.into()),
-        Sum::new("Names", "Names", Whole, |_, row| row.names.into())
+        RegionColumn::new("First", "First", Moment, |_, row| row.first_start_ns.into()),
+        RegionColumn::new("Last", "Last", Moment, |_, row| row.last_stop_ns.into()),
+        RegionColumn::new("Names", "Names", Whole, |_, row| row.names.into())
             .shown_if(|asked| asked.has_names),
-        Sum::new("OpenStart", "No end", Whole, |_, row| {
+        RegionColumn::new("OpenStart", "No end", Whole, |_, row| {
             row.open_starts.into()
         })
         .sum()
         .shown_if(|asked| asked.has_open_starts),
-        Sum::new("OpenStop", "No begin", Whole, |_, row| {
+        RegionColumn::new("OpenStop", "No begin", Whole, |_, row| {
             row.open_stops.into()
         })
         .sum()
         .shown_if(|asked| asked.has_open_stops),
-        Sum::new("Region", "Region", Word, |_, row| {
+        RegionColumn::new("Region", "Region", Word, |_, row| {
             title(&row.region, row.friendly_name.as_deref()).into()
         }),
-        Sum::new("Guid", "GUID", Word, |_, row| {
+        RegionColumn::new("Guid", "GUID", Word, |_, row| {
             row.region_guid.clone().into()
         })
         .hidden(),

@@ -31,7 +31,7 @@ LEFT JOIN process rp ON rp.process_key = rt.process_key";
 impl Grouping {
     pub(super) const fn of(by: WaitBy) -> Self {
         match by {
-            WaitBy::Process => Self {
+            WaitBy::Process | WaitBy::Wait => Self {
                 join: "",
                 keys: &[],
             },

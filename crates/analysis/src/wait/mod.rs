@@ -2,105 +2,94 @@
 //! thread that ended them.
 
 mod by_code;
+mod chains;
 mod grouping;
 mod question;
+mod single;
+mod sql;
+mod sums;
 mod window;
 
 use etwkit_question::group::Top;
-use etwkit_question::range::Range;
-use etwkit_question::{ProcessQuery, ask};
+use etwkit_question::range::{Range, Unit};
+use etwkit_question::{Among, ProcessQuery, ask, group, option};
 use etwkit_sql::Session;
 
 use crate::Result;
 use crate::trace_end::check;
 
-/// The grouping of the waits of a process.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum WaitBy {
-    /// Process.
-    #[default]
-    Process,
-    /// Thread.
-    Thread,
-    /// Method: any frame of the stack with which threads were switched in, once for each stack.
-    Method,
-    /// Module: the file of any frame of that stack, once for each stack.
-    Module,
-    /// Stack tag of the stack with which threads were switched in, of each set of tags.
-    Tag,
-    /// Wait reason.
-    Reason,
-    /// Process of the thread that ended the wait.
-    Readying,
-    /// Thread that ended the wait.
-    ReadyingThread,
-}
+etwkit_question::declare! {
+    /// The grouping of the waits of a process.
+    pub words WaitBy {
+        "process" => Process = "Process.",
+        "thread" => Thread = "Thread.",
+        "method" => Method = "Method: any frame of the stack with which threads were switched in, once for each stack.",
+        "module" => Module = "Module: the file of any frame of that stack, once for each stack.",
+        "tag" => Tag = "Stack tag of the stack with which threads were switched in, of each set of tags.",
+        "reason" => Reason = "Wait reason.",
+        "readying" => Readying = "Process of the thread that ended the wait.",
+        "readying-thread" => ReadyingThread = "Thread that ended the wait.",
+        "wait" => Wait = "No grouping: single waits.",
+    }
 
-/// Orders of sums and of single waits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum WaitSort {
-    /// Time in which at least one thread waited; for single waits their length.
-    #[default]
-    Wait,
-    /// Sum of the waits.
-    WaitSum,
-    /// Longest wait.
-    WaitMax,
-    /// Mean wait.
-    WaitMean,
-    /// Time in which at least one thread was ready; for single waits the ready time of the thread.
-    Ready,
-    /// Sum of the ready times.
-    ReadySum,
-    /// Longest ready time.
-    ReadyMax,
-    /// Number of waits.
-    Count,
-    /// Longest wait that was still open at the end.
-    Open,
-    /// Start of the first wait.
-    Time,
-}
+    /// Orders of sums and of single waits.
+    pub words WaitSort {
+        "wait" => Wait = "Time in which at least one thread waited; for single waits their length.",
+        "wait-sum" => WaitSum = "Sum of the waits.",
+        "max" => WaitMax = "Longest wait.",
+        "mean" => WaitMean = "Mean wait.",
+        "ready" => Ready = "Time in which at least one thread was ready; for single waits the ready time of the thread.",
+        "ready-sum" => ReadySum = "Sum of the ready times.",
+        "ready-max" => ReadyMax = "Longest ready time.",
+        "count" => Count = "Number of waits.",
+        "open" => Open = "Longest wait that was still open at the end.",
+        "time" => Time = "Start of the first wait.",
+    }
 
-/// A query for waits: filters, grouping and order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct WaitRequest {
-    /// Processes that waited.
-    pub processes: ProcessQuery,
-    /// Thread id of the thread that waited.
-    pub tid: Option<i64>,
-    /// Wait reasons: a [`TextFilter`](etwkit_sql::filter::TextFilter) on their names or numbers.
-    pub reason: Option<String>,
-    /// Methods: only waits with a matching frame in the stack: `method`, `module!method` or
-    /// `module+0x1a2b`.
-    pub method: Option<String>,
-    /// Stack tags: a [`TextFilter`](etwkit_sql::filter::TextFilter) on the tags of the stack of
-    /// the switch-in. For sums by tag it chooses rows, otherwise waits with at least one matching
-    /// tag.
-    pub tag: Option<String>,
-    /// Sets of stack tags, by name; the default is the built-in one. The session must know them
-    /// ([`Session::use_tags`]).
-    pub tag_sets: Vec<String>,
-    /// Their grouping.
-    pub by: WaitBy,
-    /// Only this range of the trace, in nanoseconds; intervals are clipped to it.
-    pub time: Range,
-    /// Only rows whose wait is in this range, in nanoseconds: for sums the union, for single waits
-    /// the wait itself.
-    pub wait: Range,
-    /// Only rows whose ready time is in this range, in nanoseconds.
-    pub ready: Range,
-    /// Only rows whose number of waits is in this range.
-    pub count: Range,
-    /// Only rows whose longest wait is in this range, in nanoseconds.
-    pub max: Range,
-    /// True for single waits without switch-outs of preempted threads, which have only a ready
-    /// time.
-    pub only_waits: bool,
-    /// Order.
-    pub sort: WaitSort,
-    /// Number of rows, largest first.
-    pub top: Top,
+    /// A query for waits: filters, grouping and order.
+    pub request WaitRequest {
+        /// Processes that waited
+        processes: ProcessQuery = group(),
+        /// Number of rows, largest first
+        top: Top = group(),
+        /// Only waits of the thread with this id
+        tid: Option<i64> = option("TID").called("thread").of(Among::THREADS),
+        /// Only waits for these reasons, by name or number (*, ?, several with ;, ! excludes)
+        reason: Option<String> = option("REASONS"),
+        /// Only waits with this method in the stack: method, module!method or module+0x1a2b (*, ?,
+        /// several with ;)
+        method: Option<String> = option("NAMES"),
+        /// Only waits with these stack tags, paths separated by \ (*, ?, several with ;, !
+        /// excludes)
+        tag: Option<String> = option("TAGS").of(Among::TAGS),
+        /// Also tag stacks by the rules of this file (.stacktags of Windows Performance Analyzer);
+        /// can be repeated
+        stack_tag_file: Vec<String> = option("FILE").called("stack-tag-file").shape(),
+        /// Rows: sums of each process by this, or single waits
+        by: WaitBy = option("WHAT").shape(),
+        /// The longest waits, each with the thread that ended it and the wait of that thread, down
+        /// to the root
+        chain: bool = option("").excludes(&["by"]).shape(),
+        /// With --chain: also start from sleeps and waits of idle pools, and show at each step the
+        /// other waits, which explain less than the one that is followed
+        all_waits: bool = option("").called("all-waits").requires("chain").shape(),
+        /// Order
+        sort: WaitSort = option("ORDER").called("sort-by").shape(),
+        /// Only rows with this waiting time (ms without a unit)
+        wait: Range = option("A..B").unit(Unit::Milliseconds),
+        /// Only rows with this ready time (ms)
+        ready: Range = option("A..B").unit(Unit::Milliseconds),
+        /// Only rows with this number of waits
+        count: Range = option("A..B").unit(Unit::Count),
+        /// Only rows whose longest wait is this long (ms)
+        max: Range = option("A..B").unit(Unit::Milliseconds),
+        /// Only this part of the trace (s); intervals are clipped to it
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
+        /// Show all frames of stacks
+        stacks: bool = option("").called("show-stack").also(&["stacks"]).output(),
+        /// Also show sums over threads, ready times, preemptions and the number of threads
+        details: bool = option("").output(),
+    }
 }
 
 etwkit_question::declare! {
@@ -210,5 +199,25 @@ impl WaitRequest {
         }
         self.top.cut(&mut rows);
         Ok(rows)
+    }
+}
+
+/// Returns the end of a wait.
+fn ended_by(
+    kind: Option<&str>,
+    process: Option<&str>,
+    pid: Option<i64>,
+    tid: Option<i64>,
+) -> String {
+    match kind {
+        Some("thread") => {
+            let thread = tid.map_or_else(String::new, |tid| format!(" thread {tid}"));
+            let pid = pid.map_or_else(String::new, |pid| format!("({pid})"));
+            format!("{}{pid}{thread}", process.unwrap_or("(unknown)"))
+        }
+        Some("dpc") => "(DPC)".into(),
+        Some("open") => "(still open)".into(),
+        Some(_) => "(not recorded)".into(),
+        None => "(preempted)".into(),
     }
 }

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use etwkit_analysis::chain::{Chain, ChainRequest};
+use etwkit_analysis::chain::Chain;
 use etwkit_analysis::wait::{WaitRequest, WaitSort};
-use etwkit_analysis::wait_question::WaitQuestion;
-use etwkit_question::Of;
+use etwkit_question::TypedQuestion;
 use etwkit_question::group::Top;
-use etwkit_question::nothing::Chosen;
+use etwkit_question::nothing::RowFilters;
 use etwkit_trace::table::{DiskIo, DpcIsr};
 use serde_json::json;
 
@@ -23,12 +22,7 @@ fn chain(machine: &Machine, tid: i64) -> Chain {
         },
         ..WaitRequest::default()
     };
-    let mut chains = ChainRequest {
-        waits,
-        ..ChainRequest::default()
-    }
-    .ask(&machine.session())
-    .unwrap();
+    let mut chains = waits.chains(&machine.session()).unwrap();
     assert_eq!(chains.len(), 1);
     chains.remove(0)
 }
@@ -41,15 +35,10 @@ fn chain_with_all(machine: &Machine, tid: i64) -> Chain {
             count: Some(1),
             skip: 0,
         },
+        all_waits: true,
         ..WaitRequest::default()
     };
-    ChainRequest {
-        waits,
-        all_waits: true,
-    }
-    .ask(&machine.session())
-    .unwrap()
-    .remove(0)
+    waits.chains(&machine.session()).unwrap().remove(0)
 }
 
 fn tids(chain: &Chain) -> Vec<i64> {
@@ -152,12 +141,7 @@ fn chains_come_in_the_order_that_is_asked_for() {
             },
             ..WaitRequest::default()
         };
-        let chains = ChainRequest {
-            waits,
-            all_waits: false,
-        }
-        .ask(&machine.session())
-        .unwrap();
+        let chains = waits.chains(&machine.session()).unwrap();
         chains
             .iter()
             .map(|chain| tids(chain)[0])
@@ -285,12 +269,7 @@ fn timers_are_recognised_by_their_dpc_by_the_reason_or_by_the_stack() {
         tid: Some(101),
         ..WaitRequest::default()
     };
-    let asked = ChainRequest {
-        waits,
-        ..ChainRequest::default()
-    }
-    .ask(&machine.session())
-    .unwrap();
+    let asked = waits.chains(&machine.session()).unwrap();
     assert!(asked.is_empty(), "{asked:?}");
     assert_eq!(chain_with_all(&machine, 101).root.kind.as_str(), "timer");
     for (method, kind) in [
@@ -306,8 +285,8 @@ fn timers_are_recognised_by_their_dpc_by_the_reason_or_by_the_stack() {
 
 /// Returns the reason why the chains of a process on this machine have no row.
 fn why_none(machine: &Machine, options: &serde_json::Value) -> String {
-    let question = Of::<WaitQuestion>::QUESTION;
-    let chosen = Chosen::of(&question, options.as_object().unwrap());
+    let question = TypedQuestion::<WaitRequest>::QUESTION;
+    let chosen = RowFilters::of(&question, options.as_object().unwrap());
     let session = Arc::new(machine.session());
     chosen
         .sentence::<etwkit_question::Error>("a.etl", || Ok(session))

@@ -46,7 +46,7 @@ fn rows(parts: [&str; 2]) -> Vec<Map<String, Value>> {
         ..DiffRequest::default()
     };
     let answer = request.answer(&machine().session()).unwrap();
-    let of = |table: &dyn etwkit_question::Table| {
+    let of = |table: &dyn etwkit_question::AnyTable| {
         (0..table.len())
             .map(|row| table.record(row).unwrap())
             .collect::<Vec<_>>()

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use etwkit_analysis::chain::ChainRequest;
 use etwkit_analysis::path::{PathAnswer, PathRequest};
 use etwkit_analysis::wait::{WaitBy, WaitRequest, WaitSort};
 use etwkit_question::group::Top;
@@ -93,11 +92,10 @@ fn the_example_of_the_page_on_waits() {
         &[("team", rules.as_bytes())],
     )
     .unwrap()]));
-    let tag_sets = vec!["default".into(), "team.stacktags".into()];
     let by_tag = WaitRequest {
         by: WaitBy::Tag,
         sort: WaitSort::WaitSum,
-        tag_sets,
+        stack_tag_file: vec!["team.stacktags".into()],
         ..WaitRequest::default()
     };
     let tags: Vec<_> = by_tag
@@ -135,12 +133,7 @@ fn the_example_of_the_page_on_waits() {
         },
         ..WaitRequest::default()
     };
-    let chains = ChainRequest {
-        waits,
-        ..ChainRequest::default()
-    }
-    .ask(&session)
-    .unwrap();
+    let chains = waits.chains(&session).unwrap();
     let links: Vec<_> = chains[0]
         .links
         .iter()

@@ -1,6 +1,6 @@
 //! Critical paths on machines made by hand.
 
-use etwkit_analysis::path::{Chosen, CriticalPath, PathAnswer, PathRequest};
+use etwkit_analysis::path::{CriticalPath, PathAnswer, PathRequest, ThreadChoice};
 use etwkit_question::ProcessQuery;
 use etwkit_question::range::Range;
 
@@ -259,7 +259,7 @@ fn the_path_of_a_process_is_that_of_its_first_or_longest_thread() {
     let longest = path(&machine, &of("a"));
     assert_eq!(
         (longest.thread.tid, longest.chosen, longest.others),
-        (102, Chosen::Longest, 1)
+        (102, ThreadChoice::Longest, 1)
     );
     let others: Vec<_> = longest
         .best_others
@@ -272,7 +272,7 @@ fn the_path_of_a_process_is_that_of_its_first_or_longest_thread() {
     machine.threads[1].start_ns = Some(0);
     machine.threads[2].start_ns = Some(5);
     let begun = path(&machine, &of("a"));
-    assert_eq!((begun.thread.tid, begun.chosen), (101, Chosen::First));
+    assert_eq!((begun.thread.tid, begun.chosen), (101, ThreadChoice::First));
     // Without a name, the path of a range follows the thread that ran longest in it.
     let part = PathRequest {
         time: Range { min: 0, max: 60 },
@@ -281,7 +281,7 @@ fn the_path_of_a_process_is_that_of_its_first_or_longest_thread() {
     let busiest = path(&machine, &part);
     assert_eq!(
         (busiest.thread.tid, busiest.chosen),
-        (102, Chosen::LongestOfAll)
+        (102, ThreadChoice::LongestOfAll)
     );
     let part = PathRequest {
         time: Range { min: 0, max: 55 },

@@ -442,7 +442,7 @@ fn a_wait_counts_once_for_its_tag_of_each_set() {
     .unwrap()]));
     let by_tag = WaitRequest {
         by: WaitBy::Tag,
-        tag_sets: vec!["default".into(), "own".into()],
+        stack_tag_file: vec!["own".into()],
         ..WaitRequest::default()
     };
     let ask = |request: &WaitRequest| {
@@ -511,7 +511,7 @@ fn a_wait_counts_once_for_its_tag_of_each_set() {
     );
 
     let unknown = WaitRequest {
-        tag_sets: vec!["it's".into()],
+        stack_tag_file: vec!["it's".into()],
         ..by_tag.clone()
     }
     .ask(&session)
@@ -521,7 +521,7 @@ fn a_wait_counts_once_for_its_tag_of_each_set() {
         "{unknown}"
     );
     let only_default = ask(&WaitRequest {
-        tag_sets: Vec::new(),
+        stack_tag_file: Vec::new(),
         ..by_tag
     });
     assert_eq!(tagged(&only_default), [("default", "Other", 4, 70, 75)]);

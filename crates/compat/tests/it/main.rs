@@ -9,7 +9,7 @@
 
 use std::path::PathBuf;
 
-use etwkit_compat::{Plan, Step, Wrong, console, plan, shell_line};
+use etwkit_compat::{LineError, Plan, Step, console, plan, shell_line};
 
 fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
@@ -72,7 +72,10 @@ fn lines_become_commands_of_ours() {
             "{line}"
         );
         assert!(
-            step.notes.is_empty() && !step.shows_line && step.guest.csv.is_none() && step.decides,
+            step.notes.is_empty()
+                && !step.shows_line
+                && step.etwanalyzer.csv.is_none()
+                && step.decides,
             "{line}"
         );
     }
@@ -85,11 +88,11 @@ fn files_of_rows_are_a_wish_beside_the_arguments() {
         shell_line(&of_line.args),
         "etwkit dump dns --csv=rows.csv --rename-rules=default --details -- x.etwx"
     );
-    assert!(of_line.guest.csv.is_some() && of_line.shows_line);
+    assert!(of_line.etwanalyzer.csv.is_some() && of_line.shows_line);
     let of_line = step("-dump testrun -fd x -csv rows.csv");
     assert_eq!(shell_line(&of_line.args), "etwkit dump test-run -- x.etwx");
     assert_eq!(
-        (of_line.guest.csv.is_none(), &*of_line.notes),
+        (of_line.etwanalyzer.csv.is_none(), &*of_line.notes),
         (true, &["-csv means nothing to -dump test-run".into()][..])
     );
 }
@@ -181,7 +184,7 @@ fn what_is_wrong_has_a_message_and_often_a_hint() {
         let error = plan(&words(line), &find).unwrap_err();
         assert!(error.to_string().starts_with(message), "{line}: {error}");
         let found = error
-            .downcast_ref::<Wrong>()
+            .downcast_ref::<LineError>()
             .map_or("", |wrong| &wrong.hint);
         assert!(
             found.starts_with(hint) && found.is_empty() == hint.is_empty(),

@@ -1,4 +1,4 @@
-//! Stand-ins of network addresses, which stay addresses: the same subnet for the same subnet.
+//! Substitutes of network addresses, which stay addresses: the same subnet for the same subnet.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -37,17 +37,17 @@ impl Subnet {
 }
 
 impl Addresses {
-    /// The stand-in, and true if it was not asked for before.
-    pub(super) fn stand_in(&mut self, address: IpAddr) -> (IpAddr, bool) {
+    /// The substitute, and true if it was not asked for before.
+    pub(super) fn substitute(&mut self, address: IpAddr) -> (IpAddr, bool) {
         if let Some(given) = self.given.get(&address) {
             return (*given, false);
         }
-        let stand_in = match address {
+        let substitute = match address {
             IpAddr::V4(address) => self.v4(address).into(),
             IpAddr::V6(address) => self.v6(address).into(),
         };
-        self.given.insert(address, stand_in);
-        (stand_in, true)
+        self.given.insert(address, substitute);
+        (substitute, true)
     }
 
     fn v4(&mut self, address: Ipv4Addr) -> Ipv4Addr {
@@ -77,7 +77,7 @@ impl Addresses {
     fn v6(&mut self, address: Ipv6Addr) -> Ipv6Addr {
         if let Some(inner) = address.to_ipv4_mapped() {
             // One computer is one computer, in whichever form its address is written.
-            return match self.stand_in(inner.into()).0 {
+            return match self.substitute(inner.into()).0 {
                 IpAddr::V4(inner) => inner.to_ipv6_mapped(),
                 IpAddr::V6(inner) => inner,
             };
@@ -128,8 +128,8 @@ mod tests {
     fn check(addresses: &[(&str, &str)]) {
         let mut all = Addresses::default();
         for (address, expected) in addresses {
-            let (stand_in, _) = all.stand_in(address.parse().unwrap());
-            assert_eq!(stand_in.to_string(), *expected, "{address}");
+            let (substitute, _) = all.substitute(address.parse().unwrap());
+            assert_eq!(substitute.to_string(), *expected, "{address}");
         }
     }
 

@@ -124,7 +124,7 @@ impl Evidence {
         }
     }
 
-    /// Decides whose each module is, and gives the others their stand-ins.
+    /// Decides whose each module is, and gives the others their substitutes.
     pub(super) fn finish(&mut self, texts: &mut Texts) {
         let mut companies: Vec<Option<&str>> = vec![None; self.paths.len()];
         let mut symbols: Vec<Option<&str>> = vec![None; self.paths.len()];

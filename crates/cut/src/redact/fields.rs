@@ -18,7 +18,7 @@ pub(super) enum Deed {
     Clear,
 }
 
-/// The room of a text whose stand-in may have another length.
+/// The room of a text whose substitute may have another length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Room {
     /// As many bytes as it had.

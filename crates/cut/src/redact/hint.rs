@@ -15,7 +15,7 @@ pub(super) enum Hint {
     Code,
     /// The name of a method without its class.
     Method,
-    /// A text that is replaced as a whole, with the kind of its stand-ins.
+    /// A text that is replaced as a whole, with the kind of its substitutes.
     Whole(&'static str),
     /// A version of a program or system.
     Version,

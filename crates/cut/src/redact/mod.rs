@@ -6,11 +6,11 @@
 //!
 //! ```text
 //! first pass:   events ─► evidence: whose each module is
-//! second pass:  event ─► fields: places of texts ─► text, path: stand-ins ─► rebuild: a new record
+//! second pass:  event ─► fields: places of texts ─► text, path: substitutes ─► rebuild: a new record
 //! ```
 //!
 //! With [`Redaction::Private`], what is Microsoft's and public stays ([`known`], [`evidence`]), and
-//! the rest gets stand-ins of the same kind ([`stand_ins`]). With [`Redaction::All`], each word
+//! the rest gets substitutes of the same kind ([`substitutes`]). With [`Redaction::All`], each word
 //! becomes another word of the same length ([`words`]).
 
 mod addresses;
@@ -20,7 +20,7 @@ mod hint;
 mod known;
 mod path;
 mod rebuild;
-mod stand_ins;
+mod substitutes;
 mod text;
 mod words;
 
@@ -33,8 +33,8 @@ use etwkit_etl::wire::trace_header::TraceHeader;
 use etwkit_etl::{HeaderKind, RawEvent};
 
 use evidence::Evidence;
-pub use stand_ins::StandIn;
-pub use text::{Kept, Reason};
+pub use substitutes::Substitute;
+pub use text::{KeptTexts, Reason};
 use text::{Subject, Texts};
 use words::Words;
 
@@ -134,17 +134,17 @@ impl Redactor {
     pub(crate) fn texts(&self) -> u64 {
         match &self.means {
             Means::All(words) => words.count(),
-            Means::Private { texts, .. } => texts.stand_ins.rows().len() as u64,
+            Means::Private { texts, .. } => texts.substitutes.rows().len() as u64,
         }
     }
 
-    /// Stand-ins, and kept texts by reason; none if all texts are replaced.
-    pub(crate) fn into_table(self) -> (Vec<StandIn>, Kept) {
+    /// Substitutes, and kept texts by reason; none if all texts are replaced.
+    pub(crate) fn into_table(self) -> (Vec<Substitute>, KeptTexts) {
         match self.means {
-            Means::All(_) => (Vec::new(), Kept::new()),
+            Means::All(_) => (Vec::new(), KeptTexts::new()),
             Means::Private { texts, .. } => {
                 let texts = *texts;
-                (texts.stand_ins.into_rows(), texts.kept)
+                (texts.substitutes.into_rows(), texts.kept)
             }
         }
     }
@@ -248,7 +248,7 @@ impl Redactor {
             };
             match (item.kind, &mut self.means) {
                 (kind::SID, Means::All(words)) => words.sid(data),
-                (kind::SID, Means::Private { texts, .. }) => texts.stand_ins.sid(data),
+                (kind::SID, Means::Private { texts, .. }) => texts.substitutes.sid(data),
                 (kind::PSM_KEY, Means::All(words)) => words.wide(data),
                 (kind::PSM_KEY, Means::Private { texts, .. }) => rebuild::package(data, texts),
                 _ => {}

@@ -1,7 +1,7 @@
-//! Stand-ins of paths: folders and files that every Windows has stay, and a path keeps its depth.
+//! Substitutes of paths: folders and files that every Windows has stay, and a path keeps its depth.
 
 use super::known;
-use super::stand_ins::Class;
+use super::substitutes::Class;
 use super::text::{Reason, Subject, Texts};
 
 /// Fronts that lead into the name space of the kernel.
@@ -176,8 +176,8 @@ impl Texts {
             let kept = self.keep(Reason::Phrase, name);
             walk.new.push_str(&kept);
         } else {
-            let stand_in = self.stand_ins.numbered(Class::Word, "device", name, "");
-            walk.new.push_str(&stand_in);
+            let substitute = self.substitutes.numbered(Class::Word, "device", name, "");
+            walk.new.push_str(&substitute);
         }
         if NETWORK.contains(&lower.as_str()) {
             walk.copy_separator();
@@ -216,7 +216,7 @@ impl Texts {
             let kept = self.keep(Reason::Phrase, share);
             walk.new.push_str(&kept);
         } else if !share.is_empty() {
-            let share = self.stand_ins.numbered(Class::Word, "share", share, "");
+            let share = self.substitutes.numbered(Class::Word, "share", share, "");
             walk.new.push_str(&share);
         }
     }
@@ -251,7 +251,7 @@ impl Texts {
             walk.is_windows &= !is_user && lower != "temp" && lower != "users";
             walk.known = Some(folder);
             return if is_user {
-                self.stand_ins.numbered(Class::Word, "user", name, "")
+                self.substitutes.numbered(Class::Word, "user", name, "")
             } else {
                 self.keep(Reason::Folder, name)
             };
@@ -266,10 +266,10 @@ impl Texts {
             let sign = |is_there: bool, sign| if is_there { sign } else { "" };
             return format!("{}{identity}{}", sign(open, "{"), sign(close, "}"));
         }
-        if let Some(given) = self.stand_ins.given(Class::Word, &lower) {
+        if let Some(given) = self.substitutes.given(Class::Word, &lower) {
             return given.to_owned();
         }
-        self.stand_ins.numbered(Class::Word, "folder", name, "")
+        self.substitutes.numbered(Class::Word, "folder", name, "")
     }
 
     /// Writes the last part of a path: a file, perhaps with a stream.
@@ -292,7 +292,7 @@ impl Texts {
                 if known::is_file(&name.to_lowercase()) || name.is_empty() {
                     self.keep(Reason::File, name)
                 } else {
-                    self.stand_ins.numbered(Class::Word, "stream", name, "")
+                    self.substitutes.numbered(Class::Word, "stream", name, "")
                 }
             })
             .collect();
@@ -333,12 +333,12 @@ impl Texts {
         if known::is_runtime(&lower) {
             return self.keep(Reason::Module, name);
         }
-        if let Some(given) = self.stand_ins.given(Class::Word, &lower) {
+        if let Some(given) = self.substitutes.given(Class::Word, &lower) {
             return given.to_owned();
         }
         let Some((stem, extension)) = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty())
         else {
-            return self.stand_ins.numbered(Class::Word, "file", name, "");
+            return self.substitutes.numbered(Class::Word, "file", name, "");
         };
         let lower = extension.to_lowercase();
         let kind = match lower.as_str() {
@@ -361,13 +361,13 @@ impl Texts {
             let extension = self.keep(Reason::Extension, extension);
             return format!("{stem}.{extension}");
         }
-        let extension = self.stand_ins.numbered(Class::Word, "ext", extension, "");
+        let extension = self.substitutes.numbered(Class::Word, "ext", extension, "");
         format!("{stem}.{extension}")
     }
 
-    /// The stand-in of the name of a file without its extension.
+    /// The substitute of the name of a file without its extension.
     pub(super) fn stem(&mut self, stem: &str, kind: &'static str) -> String {
-        self.stand_ins.numbered(Class::Word, kind, stem, "")
+        self.substitutes.numbered(Class::Word, kind, stem, "")
     }
 }
 

@@ -1,4 +1,4 @@
-//! A payload with stand-ins, which may have other lengths than the texts that they replace.
+//! A payload with substitutes, which may have other lengths than the texts that they replace.
 
 use std::net::IpAddr;
 
@@ -80,7 +80,7 @@ impl Writer<'_> {
         match place.deed {
             Deed::Wide => new = wide(bytes, place, subject, texts),
             Deed::Narrow => new = narrow(bytes, place, subject, texts),
-            Deed::Sid => texts.stand_ins.sid(&mut new),
+            Deed::Sid => texts.substitutes.sid(&mut new),
             Deed::Address => address(&mut new, texts),
             Deed::Clear => clear(&mut new, texts),
         }
@@ -128,7 +128,7 @@ impl Writer<'_> {
     }
 }
 
-/// The stand-in of UTF-16. What lies behind a NUL is cleared.
+/// The substitute of UTF-16. What lies behind a NUL is cleared.
 fn wide(bytes: &[u8], place: &Place<'_>, subject: Subject, texts: &mut Texts) -> Vec<u8> {
     let units: Vec<u16> = bytes
         .as_chunks::<2>()
@@ -169,7 +169,7 @@ pub(super) fn package(bytes: &mut [u8], texts: &mut Texts) {
     bytes.iter_mut().zip(new).for_each(|(to, new)| *to = new);
 }
 
-/// The stand-in of 8-bit text: UTF-8, or of a code page, whose letters are not kept.
+/// The substitute of 8-bit text: UTF-8, or of a code page, whose letters are not kept.
 fn narrow(bytes: &[u8], place: &Place<'_>, subject: Subject, texts: &mut Texts) -> Vec<u8> {
     let end = bytes.iter().position(|byte| *byte == 0);
     let (text, _) = bytes.split_at(end.unwrap_or(bytes.len()));
@@ -198,7 +198,7 @@ fn address(bytes: &mut [u8], texts: &mut Texts) {
         [a, b, c, d] => Some([*a, *b, *c, *d].into()),
         bytes => <[u8; 16]>::try_from(bytes).ok().map(IpAddr::from),
     };
-    match old.map(|old| texts.stand_ins.address(old)) {
+    match old.map(|old| texts.substitutes.address(old)) {
         Some(IpAddr::V4(new)) if bytes.len() == 4 => bytes.copy_from_slice(&new.octets()),
         Some(IpAddr::V6(new)) if bytes.len() == 16 => bytes.copy_from_slice(&new.octets()),
         _ => bytes.fill(0),

@@ -1,4 +1,4 @@
-//! Stand-ins of texts: what is Microsoft's and public stays, and the rest is replaced part by part.
+//! Substitutes of texts: what is Microsoft's and public stays, the rest is replaced part by part.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -9,9 +9,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::hint::Hint;
 use super::known;
 use super::path;
-use super::stand_ins::{Class, StandIns};
+use super::substitutes::{Class, Substitutes};
 
-/// Texts whose stand-ins are remembered, so that the paths of a long trace are not taken apart
+/// Texts whose substitutes are remembered, so that the paths of a long trace are not taken apart
 /// again and again.
 const REMEMBERED: usize = 1 << 16;
 
@@ -91,23 +91,23 @@ impl Reason {
 }
 
 /// Kept texts by reason, with the number of times that they were kept.
-pub type Kept = BTreeMap<Reason, BTreeMap<String, u64>>;
+pub type KeptTexts = BTreeMap<Reason, BTreeMap<String, u64>>;
 
 /// Replaces texts.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
-    pub(super) stand_ins: StandIns,
+    pub(super) substitutes: Substitutes,
     /// Names of modules, in lower case, that are Microsoft's by their evidence.
     pub(super) modules: FxHashSet<Box<str>>,
     /// Modules by path in lower case, without the volume: true if they are Microsoft's.
     pub(super) images: FxHashMap<Box<str>, bool>,
     /// The texts that were kept.
-    pub(super) kept: Kept,
+    pub(super) kept: KeptTexts,
     remembered: FxHashMap<(Hint, Subject, Box<str>), Box<str>>,
 }
 
 impl Texts {
-    /// The stand-in of a text.
+    /// The substitute of a text.
     pub(super) fn text(&mut self, text: &str, hint: Hint, subject: Subject) -> String {
         let key = (hint, subject, text.into());
         if let Some(known) = self.remembered.get(&key) {
@@ -295,33 +295,33 @@ impl Texts {
         ))
     }
 
-    /// The stand-in of a text that is an address, perhaps with a port.
+    /// The substitute of a text that is an address, perhaps with a port.
     fn address(&mut self, text: &str) -> Option<String> {
         if let Ok(address) = text.parse::<IpAddr>() {
-            return Some(self.stand_ins.address(address).to_string());
+            return Some(self.substitutes.address(address).to_string());
         }
         if let Some((address, port)) = text.rsplit_once([':', '/', '%'])
             && port.bytes().all(|byte| byte.is_ascii_digit())
         {
             let mark = text.get(address.len()..=address.len())?;
-            let stand_in = match (address.parse::<Ipv4Addr>(), mark) {
-                (Ok(v4), ":" | "/") => self.stand_ins.address(v4.into()),
+            let substitute = match (address.parse::<Ipv4Addr>(), mark) {
+                (Ok(v4), ":" | "/") => self.substitutes.address(v4.into()),
                 _ if mark != ":" => self
-                    .stand_ins
+                    .substitutes
                     .address(address.parse::<Ipv6Addr>().ok()?.into()),
                 _ => return None,
             };
-            return Some(format!("{stand_in}{mark}{port}"));
+            return Some(format!("{substitute}{mark}{port}"));
         }
         None
     }
 
-    /// The stand-in of a text that is a GUID or a SID.
+    /// The substitute of a text that is a GUID or a SID.
     pub(super) fn identity(&mut self, text: &str) -> Option<String> {
         if is_guid(text) {
-            return Some(self.stand_ins.guid(text));
+            return Some(self.substitutes.guid(text));
         }
-        self.stand_ins.sid_text(text)
+        self.substitutes.sid_text(text)
     }
 
     /// Replaces a word.
@@ -336,15 +336,15 @@ impl Texts {
             return kept;
         }
         if let Ok(address) = word.parse::<Ipv4Addr>() {
-            return self.stand_ins.address(address.into()).to_string();
+            return self.substitutes.address(address.into()).to_string();
         }
         for class in [Class::Word, Class::Host] {
-            if let Some(given) = self.stand_ins.given(class, &lower) {
+            if let Some(given) = self.substitutes.given(class, &lower) {
                 return given.to_owned();
             }
         }
         if word.bytes().all(|byte| byte.is_ascii_digit()) {
-            return self.stand_ins.numbered(Class::Word, "number", word, "");
+            return self.substitutes.numbered(Class::Word, "number", word, "");
         }
         if let Some(name) = self.file_by_extension(word) {
             return name;
@@ -353,7 +353,7 @@ impl Texts {
         if lower.contains('.') && known::is_top_domain(last) && !lower.contains('@') {
             return self.host(word);
         }
-        self.stand_ins.numbered(Class::Word, "name", word, "")
+        self.substitutes.numbered(Class::Word, "name", word, "")
     }
 
     fn kept_word(&mut self, word: &str, lower: &str, subject: Subject) -> Option<String> {
@@ -376,7 +376,7 @@ impl Texts {
         self.kept_name(word, lower, subject)
     }
 
-    /// The stand-in of a word with an extension.
+    /// The substitute of a word with an extension.
     fn file_by_extension(&mut self, word: &str) -> Option<String> {
         let (stem, extension) = word.rsplit_once('.')?;
         let is_file = !stem.is_empty() && known::is_extension(&extension.to_lowercase());
@@ -417,8 +417,8 @@ impl Texts {
             None => (host, ""),
         };
         let ending = if name.contains('.') { ".example" } else { "" };
-        let stand_in = self.stand_ins.numbered(Class::Host, "host", name, ending);
-        stand_in + dot
+        let substitute = self.substitutes.numbered(Class::Host, "host", name, ending);
+        substitute + dot
     }
 
     fn whole(&mut self, text: &str, kind: &'static str, subject: Subject) -> String {
@@ -458,7 +458,8 @@ impl Texts {
         if kind == "service" && known::is_word(&lower) {
             return self.keep(Reason::Word, text);
         }
-        self.stand_ins.numbered(Class::Whole(kind), kind, text, "")
+        self.substitutes
+            .numbered(Class::Whole(kind), kind, text, "")
     }
 
     /// Keeps a version of Windows or of one of its modules.
@@ -477,7 +478,7 @@ impl Texts {
         if subject == Subject::Public || subject == Subject::Unknown && is_build(text) {
             return self.keep(Reason::Build, text);
         }
-        self.stand_ins
+        self.substitutes
             .numbered(Class::Whole("version"), "version", text, "")
     }
 
@@ -498,7 +499,7 @@ impl Texts {
         if is_model && text.is_ascii() {
             return self.keep(Reason::Build, text);
         }
-        self.stand_ins
+        self.substitutes
             .numbered(Class::Whole("device"), "device", text, "")
     }
 
@@ -525,7 +526,7 @@ impl Texts {
                         let bare = word.trim_end_matches("_Classes");
                         match texts.identity(bare) {
                             Some(identity) => identity + word.split_at(bare.len()).1,
-                            None => texts.stand_ins.numbered(Class::Word, "key", word, ""),
+                            None => texts.substitutes.numbered(Class::Word, "key", word, ""),
                         }
                     },
                 )
@@ -566,7 +567,7 @@ impl Texts {
         let new = self.parts(
             rest,
             |c| c == '.',
-            |texts, part| texts.stand_ins.numbered(Class::Word, "code", part, ""),
+            |texts, part| texts.substitutes.numbered(Class::Word, "code", part, ""),
         );
         front.to_owned() + &new
     }

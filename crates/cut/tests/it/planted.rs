@@ -539,7 +539,7 @@ fn what_is_microsofts_stays_and_a_strangers_name_does_not() {
     }
     // The table has one of the spellings of a name.
     let row = |original: &str| {
-        let mut rows = cut.stand_ins.iter();
+        let mut rows = cut.substitutes.iter();
         rows.find(|row| row.original.eq_ignore_ascii_case(original))
             .unwrap_or_else(|| panic!("{original}"))
     };

@@ -2,7 +2,7 @@
 
 use etwkit_decode::Decoder;
 use etwkit_decode::dns::{DNS_CLIENT, DnsReader, Step};
-use etwkit_decode::tcpip::{Kind, TCPIP, TcpReader};
+use etwkit_decode::tcpip::{TCPIP, TcpEventKind, TcpReader};
 use etwkit_etl::{Guid, HeaderKind, RawEvent};
 
 /// A manifest event of a provider, logged by process 1, thread 2.
@@ -192,7 +192,7 @@ fn an_event_that_is_cut_short_is_not_read() {
     let sent = read(&send, 0).unwrap();
     assert_eq!(
         (sent.kind, sent.tcb, sent.bytes, sent.sequence),
-        (Kind::Send, 0xAA, Some(100), Some(7))
+        (TcpEventKind::Send, 0xAA, Some(100), Some(7))
     );
     assert_eq!((read(&send[..30], 0), read(&send, 1)), (None, None));
     // An unknown version is read like the last known one: newer versions append fields.

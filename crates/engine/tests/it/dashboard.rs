@@ -6,7 +6,7 @@ use std::fs::{File, OpenOptions};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use etwkit_engine::{Asking, Engine, Settings, Wanted, named};
+use etwkit_engine::{Asking, Engine, InputKind, Settings, named};
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{ConvertOptions, convert};
 use etwkit_sql::arrow::util::display::{ArrayFormatter, FormatOptions};
@@ -100,7 +100,7 @@ fn in_etwkit(folder: &Path, questions: &BTreeMap<String, PathBuf>) -> BTreeMap<S
         temp_dir: None,
         is_offline: true,
     });
-    let paths = named(&[folder.join("runs/*.etwx")], Wanted::Answers, false).unwrap();
+    let paths = named(&[folder.join("runs/*.etwx")], InputKind::Answers, false).unwrap();
     assert_eq!(paths.len(), RUNS.len());
     let session = engine
         .open(&Asking::default(), &paths, &mut Vec::new())

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
 
-use etwkit_engine::{Asked, Asking, Engine, Settings, question};
+use etwkit_engine::{Asking, Engine, ExtractAnswer, Settings, question};
 use etwkit_question::Answer;
 use etwkit_synth::Options;
 use serde_json::{Map, Value, json};
@@ -42,7 +42,7 @@ impl Traces {
         path
     }
 
-    fn asked(&self, name: &str, values: &Value, paths: &[PathBuf]) -> Asked<Answer> {
+    fn asked(&self, name: &str, values: &Value, paths: &[PathBuf]) -> ExtractAnswer<Answer> {
         let mut request = question(name)
             .unwrap()
             .read(values.as_object().unwrap())
@@ -80,7 +80,7 @@ impl Traces {
     }
 }
 
-fn rows(table: &dyn etwkit_question::Table) -> Rows {
+fn rows(table: &dyn etwkit_question::AnyTable) -> Rows {
     (0..table.len())
         .map(|row| table.record(row).unwrap())
         .collect()

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use etwkit_engine::{Wanted, named, places};
+use etwkit_engine::{InputKind, named, places};
 
 /// A folder with empty files; names that end with `.etwx` are folders, as extracts are.
 fn folder(files: &[&str]) -> tempfile::TempDir {
@@ -102,11 +102,16 @@ fn files_folders_and_patterns_name_what_can_be_asked() {
         ),
         (&["runs/deep/two/e.7z", "runs/deep/two"], &[e, f]),
     ] {
-        let found = named(&words(folder.path(), named_by), Wanted::Answers, false);
+        let found = named(&words(folder.path(), named_by), InputKind::Answers, false);
         let found = found.unwrap_or_else(|error| panic!("{named_by:?}: {error}"));
         assert_eq!(short(folder.path(), &found), expected, "{named_by:?}");
     }
-    let deep = named(&words(folder.path(), &["runs/deep"]), Wanted::Answers, true).unwrap();
+    let deep = named(
+        &words(folder.path(), &["runs/deep"]),
+        InputKind::Answers,
+        true,
+    )
+    .unwrap();
     assert_eq!(short(folder.path(), &deep).len(), 3);
 }
 
@@ -123,10 +128,10 @@ fn those_who_read_traces_get_traces() {
             &named(&words(folder.path(), &[word]), wanted, false).unwrap(),
         )
     };
-    assert_eq!(of(Wanted::Sources, "runs"), [b, a]);
-    assert_eq!(of(Wanted::Session, "runs/*"), [b, a]);
+    assert_eq!(of(InputKind::Sources, "runs"), [b, a]);
+    assert_eq!(of(InputKind::Session, "runs/*"), [b, a]);
     // The reader of one session reports the problem with a folder.
-    assert_eq!(of(Wanted::Session, "runs"), ["runs"]);
+    assert_eq!(of(InputKind::Session, "runs"), ["runs"]);
     // A choice of names sees both of a trace and its extract.
     let both = places(&words(folder.path(), &["runs/a_*", "other"])).unwrap();
     assert_eq!(
@@ -140,7 +145,7 @@ fn folders_and_patterns_have_one_order_in_which_numbers_count() {
     let sorted = ["n/run1.etl", "n/run2.etl", "n/run10.etl", "n/run11.etwx"];
     let folder = folder(&["n/run11.etwx", "n/run10.etl", "n/run1.etl", "n/run2.etl"]);
     for word in ["n", "n/*", "n/run*"] {
-        let found = named(&words(folder.path(), &[word]), Wanted::Answers, false).unwrap();
+        let found = named(&words(folder.path(), &[word]), InputKind::Answers, false).unwrap();
         assert_eq!(short(folder.path(), &found), sorted, "{word}");
     }
 }
@@ -161,7 +166,7 @@ fn lists_name_what_their_lines_name() {
     write("list.txt", &lines.join("\r\n"));
     let found = named(
         &words(folder.path(), &["@list.txt"]),
-        Wanted::Answers,
+        InputKind::Answers,
         false,
     )
     .unwrap();
@@ -175,7 +180,7 @@ fn lists_name_what_their_lines_name() {
     write("@x.etl", "");
     let path = folder.path().join("@x.etl");
     assert_eq!(
-        named(std::slice::from_ref(&path), Wanted::Answers, false).unwrap(),
+        named(std::slice::from_ref(&path), InputKind::Answers, false).unwrap(),
         [path]
     );
 }
@@ -196,7 +201,7 @@ fn an_address_of_another_store_is_not_a_missing_file() {
     let folder = folder(&[]);
     for address in ["gs://traces/farm", "az://farm/*.etl", "abfs://farm/a.etwx"] {
         let says = format!("cannot open {address}: expected a folder or s3://BUCKET/FOLDER");
-        for wanted in [Wanted::Answers, Wanted::Sources, Wanted::Session] {
+        for wanted in [InputKind::Answers, InputKind::Sources, InputKind::Session] {
             let error = named(&[address.into()], wanted, false).unwrap_err();
             assert_eq!(error.to_string(), says);
             assert!(error.hint().is_some(), "{address}");
@@ -226,67 +231,67 @@ fn what_names_nothing_is_said_with_its_line() {
     for (word, wanted, message) in [
         (
             "empty",
-            Wanted::Answers,
+            InputKind::Answers,
             "no trace and no extract is in the folder HERE/empty",
         ),
         (
             "empty",
-            Wanted::Sources,
+            InputKind::Sources,
             "no trace is in the folder HERE/empty",
         ),
         (
             "runs/*.bmp",
-            Wanted::Answers,
+            InputKind::Answers,
             "no trace and no extract matches HERE/runs/*.bmp",
         ),
         (
             "runs/n*",
-            Wanted::Answers,
+            InputKind::Answers,
             "no trace and no extract matches HERE/runs/n*",
         ),
         (
             "runs/*.zip",
-            Wanted::Session,
+            InputKind::Session,
             "no trace matches HERE/runs/*.zip",
         ),
         (
             "nowhere/**/*.etl",
-            Wanted::Answers,
+            InputKind::Answers,
             "no trace and no extract matches HERE/nowhere/**/*.etl",
         ),
         (
             "@nowhere.txt",
-            Wanted::Answers,
+            InputKind::Answers,
             "cannot read the list HERE/nowhere.txt",
         ),
         (
             "@none.txt",
-            Wanted::Answers,
+            InputKind::Answers,
             "cannot read the list HERE/none.txt: it names nothing",
         ),
         (
             "@bytes.txt",
-            Wanted::Answers,
+            InputKind::Answers,
             "cannot read the list HERE/bytes.txt: it is not text in UTF-8",
         ),
         (
             "@missing.txt",
-            Wanted::Answers,
+            InputKind::Answers,
             "HERE/missing.txt, line 2: there is no HERE/missing.etl",
         ),
         (
             "@pattern.txt",
-            Wanted::Session,
+            InputKind::Session,
             "HERE/pattern.txt, line 2: no trace matches HERE/*.etl",
         ),
         (
             "@place.txt",
-            Wanted::Answers,
+            InputKind::Answers,
             "HERE/place.txt, line 1: no trace and no extract is in the folder HERE/empty",
         ),
         (
             "@other.txt",
-            Wanted::Answers,
+            InputKind::Answers,
             "cannot read the list HERE/other.txt, line 2: a list names no other lists, and @list.txt is one",
         ),
     ] {
@@ -295,14 +300,14 @@ fn what_names_nothing_is_said_with_its_line() {
         assert_eq!(text, message, "{word}");
         assert!(error.hint().is_some(), "{word}");
     }
-    let dash = named(&["-".into()], Wanted::Answers, false).unwrap_err();
+    let dash = named(&["-".into()], InputKind::Answers, false).unwrap_err();
     assert!(
         dash.hint()
             .is_some_and(|hint| hint.contains("etwkit extract -")),
         "{dash}"
     );
     assert_eq!(
-        named(&["-".into()], Wanted::Session, false).unwrap(),
+        named(&["-".into()], InputKind::Session, false).unwrap(),
         [PathBuf::from("-")]
     );
 }
@@ -320,32 +325,32 @@ fn a_pattern_without_matches_is_told_what_there_is() {
     for (word, wanted, expected) in [
         (
             "nightly/*.etl",
-            Wanted::Answers,
+            InputKind::Answers,
             "\"HERE/nightly/*.etl.zip\" has 2 matches",
         ),
         (
             "nightly/run-?.etwx",
-            Wanted::Sources,
+            InputKind::Sources,
             "\"HERE/nightly/run-?.etl.zip\" has 2 matches",
         ),
         (
             "**/run-3*.etl",
-            Wanted::Session,
+            InputKind::Session,
             "\"HERE/**/run-3*.7z\" has 1 match",
         ),
         (
             "nightly/test*.etl",
-            Wanted::Answers,
+            InputKind::Answers,
             "the folder HERE/nightly has 3 others, such as run-1.etl.zip",
         ),
         (
             "nowhere/*/*.etl",
-            Wanted::Answers,
+            InputKind::Answers,
             "there is no folder HERE/nowhere",
         ),
         (
             "empty/*.etl",
-            Wanted::Answers,
+            InputKind::Answers,
             "etwkit looks for names that end with",
         ),
     ] {

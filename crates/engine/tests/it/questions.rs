@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use etwkit_engine::{Asked, Asking, Engine, Error, Extracting, Progress, question, questions};
+use etwkit_engine::{
+    Asking, Engine, Error, ExtractAnswer, Extracting, Progress, question, questions,
+};
 use etwkit_question::{Answer, Values};
 use etwkit_sql::rename::RenameRules;
 use serde_json::{Map, Value, json};
@@ -18,7 +20,7 @@ fn ask(
     paths: &[PathBuf],
     name: &str,
     values: &Value,
-) -> Vec<Asked<Answer>> {
+) -> Vec<ExtractAnswer<Answer>> {
     let mut request = question(name)
         .unwrap()
         .read(values.as_object().unwrap())
@@ -27,7 +29,7 @@ fn ask(
 }
 
 /// The rows of the first table.
-fn rows(asked: &Asked<Answer>) -> Vec<Map<String, Value>> {
+fn rows(asked: &ExtractAnswer<Answer>) -> Vec<Map<String, Value>> {
     let (_, answer) = asked.answer.as_ref().unwrap();
     let part = &answer.as_ref().unwrap().parts[0];
     (0..part.table.len())

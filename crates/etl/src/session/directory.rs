@@ -6,7 +6,7 @@
 use super::load::{Loaded, PREFIX_LEN, decompress_prefix};
 use super::resync::Probe;
 use crate::bytes::{front, i64_at, tail};
-use crate::damage::{Damage, DamageAt, Kind};
+use crate::damage::{Damage, DamageAt, DamageKind};
 use crate::source::ByteSource;
 use crate::wire::buffer::{BufferHeader, HEADER_LEN, flag};
 use crate::wire::event::HeaderKind;
@@ -99,7 +99,7 @@ impl Scan<'_> {
                 if size != header.buffer_size {
                     // Counted as damage without lost bytes: with the right size all of the buffer
                     // is read.
-                    self.damage(Kind::BufferSize, position, 0);
+                    self.damage(DamageKind::BufferSize, position, 0);
                     header.buffer_size = size;
                 }
                 // The file may end inside the buffer. Its first part is still read.
@@ -127,13 +127,13 @@ impl Scan<'_> {
     fn skip(&mut self, from: u64, to: u64) {
         let bytes = to - from;
         // Counted even if they are few, because a file has no gaps between its buffers.
-        self.damage(Kind::SkippedBytes, from, bytes);
+        self.damage(DamageKind::SkippedBytes, from, bytes);
         if bytes > HEADER_LEN as u64 {
             self.found.skipped += bytes;
         }
     }
 
-    fn damage(&mut self, kind: Kind, offset: u64, bytes: u64) {
+    fn damage(&mut self, kind: DamageKind, offset: u64, bytes: u64) {
         self.found.damage.add_loss(
             DamageAt {
                 kind,
@@ -167,7 +167,7 @@ impl Scan<'_> {
                 header.offset.min(header.buffer_size)
             };
             self.damage(
-                Kind::TruncatedBuffer,
+                DamageKind::TruncatedBuffer,
                 offset,
                 u64::from(valid.saturating_sub(len)),
             );

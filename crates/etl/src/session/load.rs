@@ -4,7 +4,7 @@ use super::TraceFile;
 use super::directory::{BufferEntry, read};
 use crate::Result;
 use crate::bytes::{front, tail};
-use crate::damage::{Damage, DamageAt, Kind};
+use crate::damage::{Damage, DamageAt, DamageKind};
 use crate::source::ByteSource;
 use crate::wire::buffer::{HEADER_LEN, MAX_BUFFER_LEN};
 use crate::wire::lz77::{self, Broken};
@@ -47,7 +47,7 @@ impl Bytes<'_> {
 pub(super) struct Loaded<'s> {
     pub(super) bytes: Bytes<'s>,
     pub(super) end: usize,
-    pub(super) damage: Option<(Kind, u64)>,
+    pub(super) damage: Option<(DamageKind, u64)>,
     truncated: bool,
 }
 
@@ -72,7 +72,8 @@ impl<'s> Loaded<'s> {
         let len = stored.as_slice().len();
         let end = valid_end(entry, len);
         // A cut buffer was counted when the directory was read.
-        let damage = (end > len && !truncated).then(|| (Kind::BufferSize, (end - len) as u64));
+        let damage =
+            (end > len && !truncated).then(|| (DamageKind::BufferSize, (end - len) as u64));
         Ok(Self {
             bytes: stored,
             end: end.min(len),
@@ -93,7 +94,7 @@ impl<'s> Loaded<'s> {
         // What was decompressed before an error stays, as records in it are complete.
         let result = decompress(tail(stored, HEADER_LEN), format, &mut out, end);
         let lost = end.saturating_sub(out.len()) as u64;
-        let damage = (result.is_err() && !truncated).then_some((Kind::Decompression, lost));
+        let damage = (result.is_err() && !truncated).then_some((DamageKind::Decompression, lost));
         Self {
             end: out.len(),
             bytes: Bytes::Owned(out),
@@ -152,10 +153,10 @@ pub(super) fn cut<'s>(
     Ok(loaded.bytes)
 }
 
-fn trouble_of(trouble: Trouble) -> (Kind, u64) {
+fn trouble_of(trouble: Trouble) -> (DamageKind, u64) {
     match trouble {
-        Trouble::Skipped { len, .. } => (Kind::SkippedRecord, len as u64),
-        Trouble::Broken { len, .. } => (Kind::RecordHeader, len as u64),
+        Trouble::Skipped { len, .. } => (DamageKind::SkippedRecord, len as u64),
+        Trouble::Broken { len, .. } => (DamageKind::RecordHeader, len as u64),
     }
 }
 

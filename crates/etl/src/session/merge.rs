@@ -19,7 +19,7 @@ use super::{Pass, Session};
 use crate::RawEvent;
 use crate::Result;
 use crate::bytes::tail;
-use crate::damage::{Damage, DamageAt, Kind};
+use crate::damage::{Damage, DamageAt, DamageKind};
 use crate::wire::record::Cut;
 
 /// Memory limit for open buffers. A trace of 500 processors with 1 MiB buffers stays below it; a
@@ -358,7 +358,7 @@ impl<'s, A: FnMut(&RawEvent<'_>) -> bool> Merge<'s, A> {
             .get(file)
             .and_then(|trace| trace.buffers.get(key.buffer() as usize));
         if let Some(entry) = entry {
-            let kind = Kind::TooManyOpenBuffers;
+            let kind = DamageKind::TooManyOpenBuffers;
             let place = DamageAt {
                 kind,
                 file,

@@ -1,7 +1,7 @@
 //! Damaged files: all remaining data is read, and all lost data is counted.
 
 use etwkit_etl::Order;
-use etwkit_etl::damage::{Count, Kind};
+use etwkit_etl::damage::{Count, DamageKind};
 use etwkit_etl::wire::buffer::HEADER_LEN;
 use etwkit_etl::wire::trace_header::mode;
 use etwkit_etl::writer::{SessionOptions, Style};
@@ -121,7 +121,7 @@ fn a_file_that_ends_inside_a_buffer_keeps_what_is_there() {
             let bytes = u64::from(header.offset) - (cut - last) as u64;
             assert_eq!(
                 read.damage,
-                [(Kind::TruncatedBuffer, Count { places: 1, bytes })]
+                [(DamageKind::TruncatedBuffer, Count { places: 1, bytes })]
             );
         }
     }
@@ -148,7 +148,7 @@ fn a_compressed_buffer_that_is_cut_is_read_up_to_the_cut() {
         let bytes = u64::from(header.buffer_size) - (cut - last) as u64;
         assert_eq!(
             read.damage,
-            [(Kind::TruncatedBuffer, Count { places: 1, bytes })]
+            [(DamageKind::TruncatedBuffer, Count { places: 1, bytes })]
         );
     }
 }
@@ -180,7 +180,7 @@ fn a_destroyed_header_costs_one_buffer() {
                 };
                 assert_eq!(
                     read.damage,
-                    [(Kind::SkippedBytes, lost)],
+                    [(DamageKind::SkippedBytes, lost)],
                     "{name}, buffer {victim}, {garbage:x}"
                 );
             }
@@ -205,7 +205,7 @@ fn several_destroyed_headers_cost_their_buffers() {
             .filter(|(i, _)| !victims.contains(i))
             .flat_map(|(_, n)| n);
         assert_same(&read.numbers, &sorted(left.copied()), &name);
-        assert_eq!(read.count(Kind::SkippedBytes).places, 2, "{name}");
+        assert_eq!(read.count(DamageKind::SkippedBytes).places, 2, "{name}");
     }
 }
 
@@ -227,7 +227,7 @@ fn a_hole_of_zeros_is_damage_and_not_the_end() {
             places: 1,
             bytes: (to - from) as u64,
         };
-        assert_eq!(read.damage, [(Kind::SkippedBytes, lost)], "{name}");
+        assert_eq!(read.damage, [(DamageKind::SkippedBytes, lost)], "{name}");
     }
 }
 
@@ -244,7 +244,7 @@ fn a_wrong_buffer_size_costs_nothing() {
             &(1..=1000).collect::<Vec<_>>(),
             &format!("{wrong}"),
         );
-        assert_eq!(read.count(Kind::BufferSize).places, 1, "{wrong}");
+        assert_eq!(read.count(DamageKind::BufferSize).places, 1, "{wrong}");
     }
 }
 
@@ -268,7 +268,7 @@ fn a_compressed_buffer_that_claims_its_successors_costs_none() {
             );
             assert_eq!(
                 read.damage,
-                [(Kind::BufferSize, ONE)],
+                [(DamageKind::BufferSize, ONE)],
                 "{format} {more} {}",
                 header.buffer_size
             );
@@ -307,7 +307,7 @@ fn a_broken_record_costs_the_rest_of_its_buffer() {
     let bytes = u64::from(header.offset) - (HEADER_LEN + 640) as u64;
     assert_eq!(
         read.damage,
-        [(Kind::RecordHeader, Count { places: 1, bytes })]
+        [(DamageKind::RecordHeader, Count { places: 1, bytes })]
     );
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Cursor};
 use std::ops::ControlFlow;
 
 use etwkit_etl::bytes::u64_at;
-use etwkit_etl::damage::{Count, Damage, Kind};
+use etwkit_etl::damage::{Count, Damage, DamageKind};
 use etwkit_etl::session::Pass;
 use etwkit_etl::source::ByteSource;
 use etwkit_etl::wire::buffer::{BufferHeader, HEADER_LEN};
@@ -95,11 +95,11 @@ pub fn visit(session: &Session, order: Order, mut each: impl FnMut(&RawEvent<'_>
 #[derive(Debug, PartialEq, Eq)]
 pub struct Read {
     pub numbers: Vec<u64>,
-    pub damage: Vec<(Kind, Count)>,
+    pub damage: Vec<(DamageKind, Count)>,
 }
 
 impl Read {
-    pub fn count(&self, kind: Kind) -> Count {
+    pub fn count(&self, kind: DamageKind) -> Count {
         self.damage
             .iter()
             .find(|(k, _)| *k == kind)

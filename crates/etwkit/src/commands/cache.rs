@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand};
-use etwkit_engine::{Settings, Stored, StoredQuery};
+use etwkit_engine::{CacheEntry, Settings, StoredQuery};
 use etwkit_sql::filter::TextFilter;
 use etwkit_terminal::{Exit, Table};
 use serde_json::json;
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &CacheArgs, printer: &mut Printer<'_>) -> anyhow::Result
 }
 
 fn print(
-    entries: &[Stored],
+    entries: &[CacheEntry],
     verb: &str,
     folder: &str,
     printer: &mut Printer<'_>,

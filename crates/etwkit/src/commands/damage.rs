@@ -50,7 +50,7 @@ pub(crate) fn print(
         let file = input
             .parts()
             .get(place.file)
-            .map_or_else(String::new, etwkit_extract::Part::label);
+            .map_or_else(String::new, etwkit_extract::SessionFile::label);
         printer.line(&format!(
             "  {kind} at offset {offset:#x} of {file}: {} bytes",
             grouped(*bytes)

@@ -3,13 +3,13 @@
 use etwkit_analysis::questions::DIFF;
 use etwkit_question::AnyQuestion;
 
-use super::dump::own::{NoMore, Own, OwnArgs};
+use super::dump::question_command::{NoMore, QuestionCommand, QuestionCommandArgs};
 
 /// Names the question.
 #[derive(Debug)]
 pub(crate) struct Diff;
 
-impl Own for Diff {
+impl QuestionCommand for Diff {
     type More = NoMore;
 
     fn question() -> &'static dyn AnyQuestion {
@@ -17,4 +17,4 @@ impl Own for Diff {
     }
 }
 
-pub(crate) type DiffArgs = OwnArgs<Diff>;
+pub(crate) type DiffArgs = QuestionCommandArgs<Diff>;

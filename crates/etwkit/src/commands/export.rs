@@ -6,9 +6,9 @@ use anyhow::{Context, ensure};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use etwkit_base::path::stem_of;
-use etwkit_engine::{Asking, Settings, Wanted, named};
+use etwkit_engine::{Asking, InputKind, Settings, named};
 use etwkit_export::wpa::{Output, ProfileArgs};
-use etwkit_export::{ExportRequest, FORMATS, Format, Takes, Written};
+use etwkit_export::{ExportRequest, FORMATS, Format, Takes, WrittenProfile};
 use etwkit_extract::default_target;
 use etwkit_question::ProcessQuery;
 use etwkit_question::tag_query::TagQuery;
@@ -215,7 +215,7 @@ impl ExportArgs {
 
 /// Returns the extracts that a command line names and chooses.
 fn named_extracts(args: &ExportArgs, printer: &mut Printer<'_>) -> anyhow::Result<Vec<PathBuf>> {
-    let extracts = named(&args.extracts, Wanted::Answers, false)?;
+    let extracts = named(&args.extracts, InputKind::Answers, false)?;
     args.chosen_by.choose(extracts, printer)
 }
 
@@ -427,7 +427,7 @@ fn write(
     session: &Session,
     target: &Path,
     force: bool,
-) -> anyhow::Result<Written> {
+) -> anyhow::Result<WrittenProfile> {
     let mut file = out_file::buffered(target, Replace::forced(force))?;
     let written = request
         .write(format, session, &mut file)

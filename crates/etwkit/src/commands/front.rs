@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use clap::Parser as _;
-use etwkit_cut::{Asks, CutArgs, OutFiles};
+use etwkit_cut::{ArgumentParsers, CutArgs, OutFiles};
 use etwkit_engine::{Asking, Settings};
-use etwkit_export::wpa::Emitted;
-use etwkit_record::front::{Front, Here};
+use etwkit_export::wpa::ExportFrontEnd;
+use etwkit_record::front::{CommandFrontEnd, Here};
 use etwkit_record::test_runs::RunArgs;
 use etwkit_record::{NowArgs, RecordArgs, RecordCommand, StartArgs};
 use etwkit_server::mcp::McpArgs;
 use etwkit_sql::Session;
 use etwkit_terminal::interrupt::{self, Stoppable};
-use etwkit_terminal::{Exit, Table};
+use etwkit_terminal::{CommandOutput, Exit, Table};
 use serde_json::Value;
 
 use super::demo::offer_page;
@@ -57,7 +57,7 @@ pub(crate) fn record(args: &RecordArgs, printer: &mut Printer<'_>) -> Result<Exi
             "it is not known what the earlier trace needed: {error}"
         );
         text.lines()
-            .try_for_each(|line| Front::line(printer, &format!("{prefix}{line}")))?;
+            .try_for_each(|line| CommandOutput::line(printer, &format!("{prefix}{line}")))?;
     }
     let exit = etwkit_record::run(args, &mut machine, printer)?;
     match (&args.command, machine.written) {
@@ -96,38 +96,38 @@ fn diagnosed(recording: &Path, args: &NowArgs, printer: &mut Printer<'_>) -> Res
     };
     places.notes().iter().for_each(|note| printer.note(note));
     let extract = recording.with_extension("etwx");
-    Front::line(printer, "")?;
+    CommandOutput::line(printer, "")?;
     let line = [
         OsStr::new("etwkit"),
         OsStr::new("diagnose"),
         extract.as_os_str(),
     ];
     let exit = crate::dispatch(&Cli::try_parse_from(line)?, printer)?;
-    Front::line(printer, "")?;
+    CommandOutput::line(printer, "")?;
     Ok(exit.worse(offer_page(&extract, args.no_open, printer)?))
 }
 
-/// `etwkit cut`. `map` gets the table of stand-ins.
+/// `etwkit cut`. `map` gets the table of substitutes.
 pub(crate) fn cut(args: &CutArgs, map: Option<&Path>, printer: &mut Printer<'_>) -> Result<Exit> {
     let bars = Bars::new(1, printer.wants_notes());
     let stoppable = Stoppable::begin();
     let target = args.out.as_deref().unwrap_or(Path::new("redaction"));
     let mut bar = bars.start(&target.display().to_string(), 0);
     let range = |text: &str, input: &_| TimeRange::parse(Some(text))?.of(input);
-    let asks = Asks {
+    let parsers = ArgumentParsers {
         range: &range,
         names: &wanted,
     };
     let progress = &mut |progress| bar.set(progress, &stoppable);
     let done = if args.check {
-        etwkit_cut::check(args, &asks, progress)?
+        etwkit_cut::check(args, &parsers, progress)?
     } else {
         let replace = if args.force {
             Replace::Cut
         } else {
             Replace::Nothing
         };
-        etwkit_cut::run(args, map, &asks, &replace, progress)?
+        etwkit_cut::run(args, map, &parsers, &replace, progress)?
     };
     let Some(done) = done else {
         return Ok(Exit::Interrupted);
@@ -151,7 +151,7 @@ pub(crate) fn cut(args: &CutArgs, map: Option<&Path>, printer: &mut Printer<'_>)
         };
         lines
             .iter()
-            .try_for_each(|line| Front::line(printer, line))?;
+            .try_for_each(|line| CommandOutput::line(printer, line))?;
     }
     Ok(Exit::Answered)
 }
@@ -207,19 +207,27 @@ pub(crate) fn run(args: &RunArgs, printer: &mut Printer<'_>) -> Result<Exit> {
     etwkit_record::front::run(args, &mut machine, printer)
 }
 
-impl etwkit_export::wpa::Front for Printer<'_> {
-    fn open(&mut self, path: &Path) -> Result<Arc<Session>> {
-        open_extracts(&[path.to_owned()], self)
+impl CommandOutput for Printer<'_> {
+    fn line(&mut self, line: &str) -> Result<()> {
+        Ok((**self).line(line)?)
     }
 
-    fn emit(&mut self, what: Emitted<'_>) -> Result<()> {
-        match what {
-            Emitted::Line(line) => (**self).line(line)?,
-            Emitted::Note(note) => Printer::note(self, note),
-            Emitted::JsonStart(command) => Printer::json_start(self, command),
-            Emitted::Json(value) => Printer::json(self, value)?,
-        }
-        Ok(())
+    fn note(&mut self, text: &str) {
+        Printer::note(self, text);
+    }
+
+    fn json_start(&mut self, command: &str) {
+        Printer::json_start(self, command);
+    }
+
+    fn json(&mut self, value: &Value) -> Result<()> {
+        Ok(Printer::json(self, value)?)
+    }
+}
+
+impl ExportFrontEnd for Printer<'_> {
+    fn open(&mut self, path: &Path) -> Result<Arc<Session>> {
+        open_extracts(&[path.to_owned()], self)
     }
 
     fn write_file(
@@ -252,26 +260,10 @@ impl OutFiles for Replace {
     }
 }
 
-impl Front for Printer<'_> {
-    fn line(&mut self, line: &str) -> Result<()> {
-        Ok((**self).line(line)?)
-    }
-
+impl CommandFrontEnd for Printer<'_> {
     fn table(&mut self, heading: &str, table: &Table) -> Result<()> {
         self.heading(heading)?;
         Ok((**self).table(table)?)
-    }
-
-    fn note(&mut self, text: &str) {
-        Printer::note(self, text);
-    }
-
-    fn json_start(&mut self, command: &str) {
-        Printer::json_start(self, command);
-    }
-
-    fn json(&mut self, value: &Value) -> Result<()> {
-        Ok(Printer::json(self, value)?)
     }
 
     fn flush(&mut self) -> Result<()> {

@@ -1,7 +1,7 @@
 //! `etwkit info`: the identity of a trace, the recorded topics, its health, and its CPU use.
 
 use etwkit_base::digits::counted;
-use etwkit_extract::{Input, Part};
+use etwkit_extract::{Input, SessionFile};
 use etwkit_terminal::{Exit, Table, WriteError};
 use etwkit_trace::report::info::{
     CpuTotals, CpuUse, Info, Machine, Provider, RecordedTopic, Recording, ScheduledRow, TopRow,
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &InfoArgs, printer: &mut Printer<'_>) -> anyhow::Result<
     let bytes = input
         .parts()
         .iter()
-        .map(|part: &Part| part.size)
+        .map(|part: &SessionFile| part.size)
         .fold(0, u64::saturating_add);
     let files = labels(&input);
     let is_whole = args.json || args.full || bytes <= MAX_BYTES;

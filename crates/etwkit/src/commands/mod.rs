@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 
 /// Returns the files of the session, for JSON.
 fn files_json(input: &Input) -> Value {
-    let part = |part: &etwkit_extract::Part| json!({"name": part.name, "archive": part.archive, "size_bytes": part.size});
+    let part = |part: &etwkit_extract::SessionFile| json!({"name": part.name, "archive": part.archive, "size_bytes": part.size});
     input.parts().iter().map(part).collect()
 }
 
@@ -35,7 +35,7 @@ fn labels(input: &Input) -> Vec<String> {
     input
         .parts()
         .iter()
-        .map(etwkit_extract::Part::label)
+        .map(etwkit_extract::SessionFile::label)
         .collect()
 }
 

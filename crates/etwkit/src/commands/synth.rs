@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use etwkit_synth::cards::CARDS;
-use etwkit_synth::{Options, Play, SCENARIOS, SymbolFile, Truth, Wanted};
+use etwkit_synth::{Options, Play, SCENARIOS, SymbolFile, TraceOptions, Truth};
 use etwkit_terminal::{Exit, Table};
 
 use crate::cli::{SynthArgs, SynthCommand, SynthWriteArgs};
@@ -48,7 +48,7 @@ fn write(args: &SynthWriteArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exi
         compressed,
         cpus,
     };
-    let play = Play::of(&Wanted {
+    let play = Play::of(&TraceOptions {
         name: &args.scenario,
         options,
         strength_percent: strength,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use etwkit_analysis::diagnose::DiagnoseRequest;
 use etwkit_base::path::name_of;
-use etwkit_engine::{Wanted, is_folder, named};
+use etwkit_engine::{InputKind, is_folder, named};
 use etwkit_record::{Control, Programs};
 use etwkit_server::{Demo, Limits, Running, Server, ServerOptions, check_no_lake};
 use etwkit_terminal::Exit;
@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let files = if let Some(number) = args.finding {
-        let files = named(&args.files, Wanted::Answers, false)?;
+        let files = named(&args.files, InputKind::Answers, false)?;
         check_finding(number, &files, printer)?;
         files
     } else {
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &ViewArgs, printer: &mut Printer<'_>) -> anyhow::Result<
 fn shown(words: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let (folders, others): (Vec<PathBuf>, Vec<PathBuf>) =
         words.iter().cloned().partition(|path| is_folder(path));
-    let files = named(&others, Wanted::Answers, false)?;
+    let files = named(&others, InputKind::Answers, false)?;
     check_no_lake(folders.iter().chain(&files))?;
     check_exist(&files)?;
     // The latest folder is shown first.

@@ -25,8 +25,8 @@ use clap::Parser;
 use etwkit_compat::console::begin;
 use etwkit_engine::Engine;
 use etwkit_terminal::Exit;
-use etwkit_terminal::interrupt::OfConsole;
-use etwkit_terminal::style::When;
+use etwkit_terminal::interrupt::ConsoleRegistration;
+use etwkit_terminal::style::ColorMode;
 
 use crate::cli::{Cli, Command};
 use crate::context::Context;
@@ -45,7 +45,7 @@ pub(crate) struct Request {
     queries: anyhow::Result<Vec<String>>,
     is_recursive: bool,
     has_history: bool,
-    colors: Option<When>,
+    colors: Option<ColorMode>,
     speech: Speech,
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn request(args: &[OsString]) -> Option<Request> {
             .as_ref()
             .ok()
             .filter(|begin| begin.is_plain)
-            .map(|_| When::Never);
+            .map(|_| ColorMode::Never);
         let queries = begin.map(|begin| begin.queries);
         return Some(Request {
             queries,
@@ -124,7 +124,7 @@ fn answered(request: Request, screen: &mut Screen<'_>) -> anyhow::Result<Exit> {
         Input::Lines
     };
     // A script ends with Ctrl-C like any command.
-    let interrupt = is_interactive.then(OfConsole::begin);
+    let interrupt = is_interactive.then(ConsoleRegistration::begin);
     let mut gate = Gate::new(screen.out, running.clone());
     let is_closed = gate.is_closed();
     let mut screen = Screen {

@@ -43,38 +43,78 @@ fn names(name: &str, originals: &Originals) -> Option<Vec<String>> {
     Some(all)
 }
 
-/// Returns the words that one of a name stands for: the stand-ins of the originals that it matches,
-/// with or without its ending. A pattern also stands for itself, since it can match names that were
-/// not replaced.
+/// Returns the words that one of a name stands for: the substitutes of the originals that it
+/// matches, as a whole or between its points. A pattern also stands for itself, since it can match
+/// names that were not replaced.
 fn words(word: &str, originals: &Originals) -> Vec<String> {
-    let (stem, ending) = match word.rfind('.') {
-        Some(at) => word.split_at(at),
-        None => (word, ""),
-    };
+    let stem = word.rsplit_once('.').map_or(word, |(stem, _ending)| stem);
     // `*.exe` matches the same names of a redacted trace, and ids of processes are not replaced.
-    let is_id = word.chars().all(|letter| letter.is_ascii_digit());
-    if is_id || !stem.contains(char::is_alphanumeric) {
+    if is_number(word) || !stem.contains(char::is_alphanumeric) {
         return vec![word.to_owned()];
     }
-    let (of_word, of_stem) = (Pattern::new(word), Pattern::new(stem));
     let mut all = Vec::new();
-    for (stand_in, original) in originals.names() {
-        let original = original.to_lowercase();
-        if of_word.matches(&original) {
-            all.push(stand_in.to_owned());
-        }
-        if !ending.is_empty() && of_stem.matches(&original) {
-            all.push(format!("{stand_in}{ending}"));
-        }
+    for substitute in matching(word, originals) {
+        all.push(substitute.to_owned());
         // A star also stands for the ending, which is not replaced.
-        if ending.is_empty() && word.ends_with('*') && of_word.matches(&original) {
-            all.push(format!("{stand_in}.*"));
+        if stem == word && word.ends_with('*') {
+            all.push(format!("{substitute}.*"));
         }
     }
-    if all.is_empty() || word.contains(['*', '?']) {
+    if stem != word {
+        all.extend(dotted(word, originals));
+    }
+    if all.is_empty() || is_pattern(word) {
         all.insert(0, word.to_owned());
     }
     all
+}
+
+/// Returns a name with substitutes instead of words between its points: each of a class has one of
+/// its own, and a file has one before its ending.
+fn dotted(name: &str, originals: &Originals) -> Vec<String> {
+    let mut all = vec![(String::new(), false)];
+    for (number, word) in name.split('.').enumerate() {
+        let point = if number == 0 { "" } else { "." };
+        let substitutes = matching(word, originals);
+        // An ending may also be the name of something else.
+        let stays = number > 0 || substitutes.is_empty() || is_pattern(word);
+        let mut longer = Vec::new();
+        for (front, is_replaced) in &all {
+            if stays {
+                longer.push((format!("{front}{point}{word}"), *is_replaced));
+            }
+            let replaced = |new: &&str| (format!("{front}{point}{new}"), true);
+            longer.extend(substitutes.iter().map(replaced));
+            // More are an error, and need not be made.
+            if longer.len() > MOST_NAMES + 1 {
+                break;
+            }
+        }
+        all = longer;
+    }
+    let replaced = all.into_iter().filter(|(_, is_replaced)| *is_replaced);
+    replaced.map(|(name, _)| name).collect()
+}
+
+/// Returns the substitutes of the originals that a word matches.
+fn matching<'o>(word: &str, originals: &'o Originals) -> Vec<&'o str> {
+    if is_number(word) || !word.contains(char::is_alphanumeric) {
+        return Vec::new();
+    }
+    let pattern = Pattern::new(word);
+    let names = originals.names();
+    names
+        .filter(|(_, original)| pattern.matches(&original.to_lowercase()))
+        .map(|(substitute, _)| substitute)
+        .collect()
+}
+
+fn is_number(word: &str) -> bool {
+    word.chars().all(|letter| letter.is_ascii_digit())
+}
+
+fn is_pattern(word: &str) -> bool {
+    word.contains(['*', '?'])
 }
 
 #[cfg(test)]
@@ -82,8 +122,8 @@ mod tests {
     use super::*;
 
     fn originals(rows: &[(&str, &str, &str)]) -> Originals {
-        let row = |(kind, stand_in, original): &(&str, &str, &str)| {
-            format!("{{\"kind\":{kind:?},\"substitute\":{stand_in:?},\"original\":{original:?}}}")
+        let row = |(kind, substitute, original): &(&str, &str, &str)| {
+            format!("{{\"kind\":{kind:?},\"substitute\":{substitute:?},\"original\":{original:?}}}")
         };
         let first = "{\"etwkit_substitutes\":1}".to_owned();
         let lines: Vec<String> = std::iter::once(first).chain(rows.iter().map(row)).collect();
@@ -91,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_a_filter_become_stand_ins() {
+    fn names_of_a_filter_become_substitutes() {
         let all = originals(&[
             ("program", "program-1", "NwScanSvc"),
             ("program", "program-2", "bash"),
@@ -101,6 +141,8 @@ mod tests {
             ("folder", "folder-1", "Northwall"),
             ("host", "host-1.example", "nas.corp"),
             ("number", "number-1", "1200"),
+            ("code", "code-1", "Contoso"),
+            ("code", "code-2", "Invoice"),
         ]);
         for (filter, expected) in [
             ("nwscansvc", "program-1"),
@@ -115,6 +157,11 @@ mod tests {
             ("nwshield.sys+0x1a2b", "driver-1.sys+0x1a2b"),
             ("C:\\Northwall\\*.dll", "C:\\folder-1\\*.dll"),
             ("nas.corp", "host-1.example"),
+            (
+                "Contoso.Invoice.Print",
+                "code-1.Invoice.Print;code-1.code-2.Print",
+            ),
+            ("Contoso.*", "Contoso.*;code-1.*"),
             ("", ""),
         ] {
             let new = substituted(filter, &all);

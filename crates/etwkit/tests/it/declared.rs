@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use etwkit_engine::{Asking, Engine, questions};
-use etwkit_question::{AnyQuestion, Kind, Opt, Values, request_schema};
+use etwkit_question::{AnyQuestion, Opt, OptionKind, Values, request_schema};
 use etwkit_sql::arrow::array::{Array, AsArray, RecordBatch};
 use etwkit_sql::arrow::datatypes::{DataType, Float64Type, Int64Type};
 use etwkit_sql::arrow::ipc::reader::StreamReader;
@@ -21,16 +21,16 @@ use crate::together::extracts;
 /// Values that an option takes, as a command line has them.
 fn values(option: &Opt) -> Vec<Value> {
     match &option.kind {
-        Kind::Flag => vec![json!(true)],
-        Kind::Text => vec![json!("x"), json!("1..2")],
-        Kind::Several(words) => vec![json!(words[0]), json!(words.join(","))],
-        Kind::Words(words) => words.iter().map(|word| json!(word)).collect(),
-        Kind::Range(_) => vec![json!("1..2"), json!("..2"), json!("1..")],
-        Kind::Whole(least, most) => vec![json!(least), json!(most.min(&1))],
-        Kind::Number => vec![json!("0.5")],
-        Kind::Files => vec![json!(["a.stacktags", "b.stacktags"])],
-        Kind::List => vec![json!(["1..2"]), json!(["1..2", "3..4"])],
-        Kind::Two => vec![json!(["Start*", "Stop*"])],
+        OptionKind::Flag => vec![json!(true)],
+        OptionKind::Text => vec![json!("x"), json!("1..2")],
+        OptionKind::Several(words) => vec![json!(words[0]), json!(words.join(","))],
+        OptionKind::Words(words) => words.iter().map(|word| json!(word)).collect(),
+        OptionKind::Range(_) => vec![json!("1..2"), json!("..2"), json!("1..")],
+        OptionKind::Whole(least, most) => vec![json!(least), json!(most.min(&1))],
+        OptionKind::Number => vec![json!("0.5")],
+        OptionKind::Files => vec![json!(["a.stacktags", "b.stacktags"])],
+        OptionKind::List => vec![json!(["1..2"]), json!(["1..2", "3..4"])],
+        OptionKind::Two => vec![json!(["Start*", "Stop*"])],
     }
 }
 
@@ -506,8 +506,8 @@ fn page() -> String {
         page.push_str("| option | takes | default | |\n|---|---|---|---|\n");
         for option in question.options() {
             let takes = match &option.kind {
-                Kind::Flag => String::new(),
-                Kind::Words(words) => words.join(", "),
+                OptionKind::Flag => String::new(),
+                OptionKind::Words(words) => words.join(", "),
                 _ => option.value_name.to_owned(),
             };
             let default = option.default.clone().unwrap_or_default();

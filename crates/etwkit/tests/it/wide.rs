@@ -10,7 +10,7 @@ use etwkit_sql::arrow::array::{
     Array, ArrayRef, AsArray, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array,
     RecordBatch, StringArray, TimestampMicrosecondArray,
 };
-use etwkit_trace::table::{Column, DERIVED, Kind, Table};
+use etwkit_trace::table::{Column, ColumnKind, DERIVED, Table};
 use etwkit_trace::topics::TABLES;
 
 use crate::support::{Exit, dumps, run};
@@ -28,13 +28,13 @@ fn wide(number: usize) -> String {
 fn one_row(table: &'static Table) -> RecordBatch {
     let value = |(number, column): (usize, &Column)| -> ArrayRef {
         match column.kind {
-            Kind::Int32 => Arc::new(Int32Array::from(vec![0])),
-            Kind::Int64 => Arc::new(Int64Array::from(vec![0])),
-            Kind::Float64 => Arc::new(Float64Array::from(vec![0.0])),
-            Kind::Boolean => Arc::new(BooleanArray::from(vec![false])),
-            Kind::Text => Arc::new(StringArray::from(vec![wide(number)])),
-            Kind::Binary => Arc::new(BinaryArray::from(vec![&b"bytes"[..]])),
-            Kind::Timestamp => Arc::new(
+            ColumnKind::Int32 => Arc::new(Int32Array::from(vec![0])),
+            ColumnKind::Int64 => Arc::new(Int64Array::from(vec![0])),
+            ColumnKind::Float64 => Arc::new(Float64Array::from(vec![0.0])),
+            ColumnKind::Boolean => Arc::new(BooleanArray::from(vec![false])),
+            ColumnKind::Text => Arc::new(StringArray::from(vec![wide(number)])),
+            ColumnKind::Binary => Arc::new(BinaryArray::from(vec![&b"bytes"[..]])),
+            ColumnKind::Timestamp => Arc::new(
                 TimestampMicrosecondArray::from(vec![0]).with_data_type(column.kind.data_type()),
             ),
         }

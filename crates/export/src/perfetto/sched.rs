@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::packets::{ETW_EVENTS, Packets, TIMESTAMP, id, time};
 use crate::Result;
 use crate::protobuf::Message;
-use crate::timeline::{Left, Ready, Scene, Slice};
+use crate::timeline::{Ready, Scene, Slice, SwitchOut};
 
 /// Maximum number of processors that the trace processor reads; events of others would end it.
 const PROCESSORS: i64 = 1024;
@@ -39,7 +39,7 @@ struct Runner {
     tid: Option<u64>,
     priority: Option<i64>,
     /// The way in which it leaves.
-    left: Option<Left>,
+    left: Option<SwitchOut>,
 }
 
 impl Processors {
@@ -125,7 +125,7 @@ fn switch(packets: &mut Packets<'_>, cpu: i64, at: i64, old: Runner, new: Runner
     packets.write(event(at, cpu, None, 2, &switch))
 }
 
-fn leaving(message: Message, left: Left) -> Message {
+fn leaving(message: Message, left: SwitchOut) -> Message {
     let message = match left.state {
         state @ 0..STATES => message.int(8, state),
         state => message.zigzag(13, state),

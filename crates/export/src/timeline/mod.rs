@@ -106,12 +106,12 @@ pub struct Slice {
     /// Priority of the thread at its switch-in.
     pub priority: Option<i64>,
     /// Its switch-out; missing if that is not in the exported range.
-    pub left: Option<Left>,
+    pub left: Option<SwitchOut>,
 }
 
 /// The switch-out of a thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Left {
+pub struct SwitchOut {
     /// Its new state: number of `KTHREAD_STATE`.
     pub state: i64,
     /// Its wait reason: number of `KWAIT_REASON`.

@@ -5,7 +5,7 @@ use etwkit_sql::Session;
 
 use super::merge::Batches;
 use super::{
-    Io, Item, Left, Order, Ready, Readying, Sample, Slice, TimelineSelection, Wait, What, sql,
+    Io, Item, Order, Ready, Readying, Sample, Slice, SwitchOut, TimelineSelection, Wait, What, sql,
 };
 use crate::Result;
 
@@ -180,7 +180,7 @@ fn slice(row: &SliceRow) -> Item {
         is_user,
         is_chosen,
     } = *row;
-    let left = state.map(|state| Left {
+    let left = state.map(|state| SwitchOut {
         state,
         reason,
         is_user,

@@ -26,7 +26,7 @@ pub struct ProfileArgs {
     pub to_mark: Option<String>,
     /// Only the parts of the trace in instances of these regions of interest; each instance becomes
     /// files of its own
-    #[arg(long, value_name = "NAMES", requires_all = ["profiles", "regions"], conflicts_with_all = ["range", "from_mark"])]
+    #[arg(long, value_name = "REGIONS", requires_all = ["profiles", "regions"], conflicts_with_all = ["range", "from_mark"])]
     pub region: Option<String>,
     /// Regions of Interest file of Windows Performance Analyzer that defines the regions
     #[arg(long, value_name = "FILE", requires = "profiles")]

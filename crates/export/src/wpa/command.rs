@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use etwkit_analysis::region::Manifest;
 use etwkit_base::path::stem_of;
-use etwkit_engine::{Wanted, named, read_rules};
+use etwkit_engine::{InputKind, named, read_rules};
 use etwkit_question::NamedFile;
-use etwkit_question::range::Part as Written;
+use etwkit_question::range::TracePart;
 use etwkit_question::{ask, has_rows, is_recorded_but_empty};
 use etwkit_sql::Session;
 use etwkit_terminal::Exit;
@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::wpa::args::{LineArgs, ProfileArgs};
 use crate::wpa::catalog::{self, Graph};
-use crate::wpa::front::{Emitted, Front};
+use crate::wpa::front::ExportFrontEnd;
 use crate::wpa::line::{Does, ExporterLine, OPTIONS};
 use crate::wpa::names::Names;
 use crate::wpa::part::{Part, View, views};
@@ -64,10 +64,10 @@ pub fn export(
     args: &ProfileArgs,
     traces: &[PathBuf],
     output: Output<'_>,
-    front: &mut dyn Front,
+    front: &mut dyn ExportFrontEnd,
 ) -> Result<Exit> {
     let part = match (output.range, &args.from_mark, &args.to_mark, &args.region) {
-        (Some(range), ..) => Part::Range(range.to_owned(), Written::parse(range)?),
+        (Some(range), ..) => Part::Range(range.to_owned(), TracePart::parse(range)?),
         (_, Some(from), Some(to), _) => Part::Marks(from.clone(), to.clone()),
         (.., Some(region)) => Part::Region(region.clone()),
         _ => Part::All,
@@ -95,17 +95,13 @@ pub fn export(
 ///
 /// # Errors
 /// The line is wrong, or an error of [`export`].
-pub fn wpaexporter(args: &LineArgs, front: &mut dyn Front) -> Result<Exit> {
+pub fn wpaexporter(args: &LineArgs, front: &mut dyn ExportFrontEnd) -> Result<Exit> {
     let line = ExporterLine::parse(&args.args)?;
     if line.help {
-        help()
-            .iter()
-            .try_for_each(|line| front.emit(Emitted::Line(line)))?;
+        help().iter().try_for_each(|line| front.line(line))?;
         return Ok(Exit::Answered);
     }
-    line.notes
-        .iter()
-        .try_for_each(|note| front.emit(Emitted::Note(note)))?;
+    line.notes.iter().for_each(|note| front.note(note));
     let job = Job {
         profiles: line
             .profiles
@@ -178,12 +174,12 @@ struct Done {
 }
 
 impl Job {
-    fn run(&self, front: &mut dyn Front) -> Result<Exit> {
-        let traces = named(&self.traces, Wanted::Answers, false)?;
+    fn run(&self, front: &mut dyn ExportFrontEnd) -> Result<Exit> {
+        let traces = named(&self.traces, InputKind::Answers, false)?;
         if self.json {
-            front.emit(Emitted::JsonStart("export"))?;
+            front.json_start("export");
         }
-        self.note_files(front)?;
+        self.note_files(front);
         let mut done = Done::default();
         let mut given = BTreeMap::new();
         for trace in &traces {
@@ -225,16 +221,14 @@ impl Job {
     }
 
     /// Tells what could not be followed in the profiles and in the file of regions.
-    fn note_files(&self, front: &mut dyn Front) -> Result<()> {
+    fn note_files(&self, front: &mut dyn ExportFrontEnd) {
         let profiles = self.profiles.iter();
         let mut lines: Vec<String> = profiles
             .flat_map(|profile| profile.warnings.lines())
             .collect();
         let manifest = self.regions.as_ref().and_then(|file| file.content.as_ref());
         lines.extend(manifest.map_or_else(Vec::new, |manifest| manifest.warnings().lines()));
-        lines
-            .iter()
-            .try_for_each(|line| front.emit(Emitted::Note(line)))
+        lines.iter().for_each(|line| front.note(line));
     }
 
     /// Writes one table and reports the outcome.
@@ -244,7 +238,7 @@ impl Job {
         folder: &Path,
         names: &mut Names,
         (session, view): (&Session, &View),
-        front: &mut dyn Front,
+        front: &mut dyn ExportFrontEnd,
         done: &mut Done,
     ) -> Result<()> {
         let plan = match self.planned(preset, view) {
@@ -254,9 +248,9 @@ impl Job {
         if is_guessed(preset) {
             let guid = preset.graph_guid.as_deref().unwrap_or("without a GUID");
             let name = plan.graph.name;
-            front.emit(Emitted::Note(&format!(
+            front.note(&format!(
                 "graph {guid} is not known here: it is read as {name}, to which its columns belong"
-            )))?;
+            ));
         }
         let file = folder.join(names.file(plan.graph.name, &preset.name));
         let rows = self.write(&plan, &file, (session, view), front)?;
@@ -271,15 +265,15 @@ impl Job {
             let left_out = &plan.left_out;
             let table = json!({"file": name, "graph": graph, "preset": preset.name, "rows": rows,
                 "left_out": left_out, "sql": plan.sql});
-            return front.emit(Emitted::Json(&table));
+            return front.json(&table);
         }
-        front.emit(Emitted::Line(&format!(
+        front.line(&format!(
             "{name}: {rows} {}",
             if rows == 1 { "row" } else { "rows" }
-        )))?;
+        ))?;
         plan.left_out
             .iter()
-            .try_for_each(|what| front.emit(Emitted::Line(&format!("  left out: {what}"))))
+            .try_for_each(|what| front.line(&format!("  left out: {what}")))
     }
 
     fn planned(&self, preset: &Preset, view: &View) -> Result<Plan, String> {
@@ -329,7 +323,7 @@ impl Job {
         plan: &Plan,
         file: &Path,
         (session, view): (&Session, &View),
-        front: &mut dyn Front,
+        front: &mut dyn ExportFrontEnd,
     ) -> Result<u64> {
         if let Some(folder) = file
             .parent()
@@ -347,19 +341,21 @@ impl Job {
         Ok(rows)
     }
 
-    fn note_left_out(&self, preset: &Preset, why: &str, front: &mut dyn Front) -> Result<()> {
+    fn note_left_out(
+        &self,
+        preset: &Preset,
+        why: &str,
+        front: &mut dyn ExportFrontEnd,
+    ) -> Result<()> {
         let of = graph(preset).map(|graph| graph.name);
         if self.json {
             let guid = &preset.graph_guid;
             let table =
                 json!({"graph": of, "graph_guid": guid, "preset": preset.name, "not_written": why});
-            return front.emit(Emitted::Json(&table));
+            return front.json(&table);
         }
         let graph = of.map_or_else(String::new, |name| format!("{name}, "));
-        front.emit(Emitted::Line(&format!(
-            "not written: {graph}{}: {why}",
-            preset.name
-        )))
+        front.line(&format!("not written: {graph}{}: {why}", preset.name))
     }
 }
 

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use etwkit_sql::literal::quoted;
 
-use crate::wpa::catalog::{Column, Graph, Kind};
+use crate::wpa::catalog::{Column, Graph, ValueKind};
 use crate::wpa::format::Unit;
-use crate::wpa::profile::Shown;
+use crate::wpa::profile::PresetColumn;
 use crate::wpa::words::{self, Condition, Operator};
 
 /// Returns the SQL for the condition of a preset with these columns. `fill` puts the ends of the
@@ -18,7 +18,7 @@ use crate::wpa::words::{self, Condition, Operator};
 pub(crate) fn sql(
     text: &str,
     graph: &'static Graph,
-    columns: &[Shown],
+    columns: &[PresetColumn],
     fill: &dyn Fn(&str) -> String,
 ) -> Result<String, String> {
     let condition = words::parse(text).map_err(|wrong| wrong.to_string())?;
@@ -60,7 +60,7 @@ fn of_condition(
             // condition null, and so hide rows that an analyst expects to see.
             // A share is compared with the capacity of the part, which is known as late.
             let compared = match filled.kind {
-                Kind::Percent => fill(&compared),
+                ValueKind::Percent => fill(&compared),
                 _ => compared,
             };
             format!(
@@ -161,7 +161,7 @@ fn of_operand(
 struct Compared {
     column: &'static Column,
     /// Kind of the compared values.
-    kind: Kind,
+    kind: ValueKind,
     /// The compared values.
     sql: String,
     /// The unit of numbers that are written without one.
@@ -173,7 +173,7 @@ struct Compared {
 struct Titles<'t> {
     graph: &'static Graph,
     /// Columns of the preset: profiles of version 1 have other titles for the same columns.
-    columns: &'t [Shown],
+    columns: &'t [PresetColumn],
 }
 
 impl Titles<'_> {
@@ -204,12 +204,12 @@ impl Titles<'_> {
                 .and_then(|title| graph.by_name(title))
         };
         if let Some(column) = before(" (Name)")
-            && let Kind::Process(name) = column.kind
+            && let ValueKind::Process(name) = column.kind
         {
-            return Some(Compared::of(column, Kind::Text, name.to_owned()));
+            return Some(Compared::of(column, ValueKind::Text, name.to_owned()));
         }
-        let column = before(" Tag").filter(|column| column.kind == Kind::Stack)?;
-        Some(Compared::of(column, Kind::Text, stack_tag(column.sql)))
+        let column = before(" Tag").filter(|column| column.kind == ValueKind::Stack)?;
+        Some(Compared::of(column, ValueKind::Text, stack_tag(column.sql)))
     }
 
     /// Finds a title of the preset by the GUID of its column.
@@ -219,7 +219,7 @@ impl Titles<'_> {
     }
 
     /// Returns the column of the preset with this title, whatever unit is behind it.
-    fn shown(&self, bare: &str) -> Option<&Shown> {
+    fn shown(&self, bare: &str) -> Option<&PresetColumn> {
         self.columns
             .iter()
             .find(|shown| split_unit(&shown.name).0.eq_ignore_ascii_case(bare))
@@ -269,10 +269,10 @@ pub(crate) fn stack_tag(sql: &str) -> String {
 }
 
 impl Compared {
-    fn of(column: &'static Column, kind: Kind, sql: String) -> Self {
+    fn of(column: &'static Column, kind: ValueKind, sql: String) -> Self {
         let unit = match kind {
-            Kind::Moment => Unit::Seconds,
-            Kind::Duration(unit) => unit,
+            ValueKind::Moment => Unit::Seconds,
+            ValueKind::Duration(unit) => unit,
             _ => Unit::Bytes,
         };
         Self {
@@ -286,8 +286,8 @@ impl Compared {
     /// Takes numbers without a unit in this one, if the column can have it.
     fn in_unit(self, unit: Unit) -> Self {
         let fits = match self.kind {
-            Kind::Moment | Kind::Duration(_) => unit.is_time(),
-            Kind::Bytes => unit.is_size(),
+            ValueKind::Moment | ValueKind::Duration(_) => unit.is_time(),
+            ValueKind::Bytes => unit.is_size(),
             _ => false,
         };
         let unit = if fits { unit } else { self.unit };
@@ -295,7 +295,7 @@ impl Compared {
     }
 
     const fn is_text(&self) -> bool {
-        matches!(self.kind, Kind::Text | Kind::Process(_))
+        matches!(self.kind, ValueKind::Text | ValueKind::Process(_))
     }
 
     fn with(&self, operator: Operator, literal: &str) -> Option<String> {
@@ -306,16 +306,16 @@ impl Compared {
             unit,
         } = self;
         match kind {
-            Kind::Text | Kind::Process(_) => Some(text(column, sql, operator, literal)),
-            Kind::Stack => Some(stack(column, sql, operator, literal)),
+            ValueKind::Text | ValueKind::Process(_) => Some(text(column, sql, operator, literal)),
+            ValueKind::Stack => Some(stack(column, sql, operator, literal)),
             // Parts of numbers are compared as their digits are written.
-            Kind::Number if !operator.orders() => Some(text(
+            ValueKind::Number if !operator.orders() => Some(text(
                 column,
                 &format!("CAST({sql} AS VARCHAR)"),
                 operator,
                 literal,
             )),
-            Kind::Hex if !operator.orders() => {
+            ValueKind::Hex if !operator.orders() => {
                 Some(text(column, &format!("hex({sql})"), operator, literal))
             }
             kind => number(*kind, *unit, sql, operator, literal),
@@ -377,7 +377,13 @@ fn text(column: &Column, sql: &str, operator: Operator, literal: &str) -> String
     }
 }
 
-fn number(kind: Kind, usual: Unit, sql: &str, operator: Operator, literal: &str) -> Option<String> {
+fn number(
+    kind: ValueKind,
+    usual: Unit,
+    sql: &str,
+    operator: Operator,
+    literal: &str,
+) -> Option<String> {
     let word = match operator {
         Operator::Equal => "=",
         Operator::NotEqual => "<>",
@@ -387,7 +393,7 @@ fn number(kind: Kind, usual: Unit, sql: &str, operator: Operator, literal: &str)
         Operator::GreaterOrEqual => ">=",
         _ => return None,
     };
-    if kind == Kind::Percent {
+    if kind == ValueKind::Percent {
         // Values are nanoseconds here: a share is that of the capacity of all processors.
         let share: f64 = literal.trim_end_matches('%').trim_end().parse().ok()?;
         return share
@@ -442,12 +448,12 @@ mod tests {
 
     /// The SQL for a condition of a preset whose columns have these titles and GUIDs.
     fn of_preset(graph: &str, columns: &[(&str, &str)], text: &str) -> Result<String, String> {
-        let shown = columns.iter().map(|(name, guid)| Shown {
+        let shown = columns.iter().map(|(name, guid)| PresetColumn {
             name: (*name).to_owned(),
             guid: (*guid).to_owned(),
-            ..Shown::default()
+            ..PresetColumn::default()
         });
-        let shown: Vec<Shown> = shown.collect();
+        let shown: Vec<PresetColumn> = shown.collect();
         sql(text, by_name(graph).unwrap(), &shown, &|sql| {
             sql.replace("$to", "9").replace("$from", "1")
         })

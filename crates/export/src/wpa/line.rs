@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use etwkit_base::shell;
-use etwkit_question::range::{Part as Written, Range, Unit};
+use etwkit_question::range::{Range, TracePart, Unit};
 use etwkit_terminal::errors::advised;
 
 use crate::wpa::part::Part;
@@ -331,7 +331,7 @@ fn range(from: &str, to: &str) -> Result<Part> {
             "write two times as 0.75s 5.4s or 750ms 5400ms",
         )
     })?;
-    Ok(Part::Range(text, Written::Known(range)))
+    Ok(Part::Range(text, TracePart::Known(range)))
 }
 
 fn delimiter(text: &str) -> Result<u8> {
@@ -387,13 +387,13 @@ mod tests {
             (line.delimiter, line.folder),
             (Some(b';'), Some("out".into()))
         );
-        let Part::Range(_, Written::Known(range)) = line.part else {
+        let Part::Range(_, TracePart::Known(range)) = line.part else {
             panic!("{:?}", line.part)
         };
         assert_eq!((range.min, range.max), (750_000_000, 5_400_000_000));
         assert_eq!(line.notes.len(), 2);
         let line = parse("-i a.etl b.etl -profile p -range 5 1000").unwrap();
-        let Part::Range(_, Written::Known(range)) = line.part else {
+        let Part::Range(_, TracePart::Known(range)) = line.part else {
             panic!("{:?}", line.part)
         };
         assert_eq!((range.min, range.max, line.traces.len()), (5, 1000, 2));

@@ -5,7 +5,7 @@ use anyhow::Result;
 use etwkit_analysis::region::{Manifest, RegionInstance, RegionRequest};
 use etwkit_question::NamedFile;
 use etwkit_question::ask;
-use etwkit_question::range::{Part as Written, Range};
+use etwkit_question::range::{Range, TracePart};
 use etwkit_question::trace::TraceInfo;
 use etwkit_sql::Session;
 use etwkit_sql::filter::TextFilter;
@@ -27,7 +27,7 @@ pub enum Part {
     #[default]
     All,
     /// The value of `--range`, with its text.
-    Range(String, Written),
+    Range(String, TracePart),
     /// From the first mark with the first text to the next mark with the second text.
     Marks(String, String),
     /// Each instance of these regions.

@@ -8,11 +8,11 @@
 //! Columns left of the golden bar are keys. Without a visible one there, each row is written
 //! separately.
 
-use crate::wpa::catalog::{self, Column, Graph, Kind, Time};
+use crate::wpa::catalog::{self, Column, Graph, Time, ValueKind};
 use crate::wpa::filter;
 use crate::wpa::format::Unit;
 use crate::wpa::part::View;
-use crate::wpa::profile::{Aggregation, ColumnOption, Preset, Shown};
+use crate::wpa::profile::{Aggregation, ColumnOption, Preset, PresetColumn};
 
 /// More frames than stacks have, so that `stack_root` takes all of them: stacks of the same methods
 /// become one, regardless of addresses.
@@ -30,27 +30,27 @@ pub struct Plan {
     /// The question.
     pub sql: String,
     /// The columns of its answer, in their order.
-    pub columns: Vec<Written>,
+    pub columns: Vec<OutputColumn>,
     /// The parts of the preset that are left out, in words.
     pub left_out: Vec<String>,
 }
 
 /// A column of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct OutputColumn {
     /// Its title.
     pub title: String,
     /// Kind of its values.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// The unit in which they are written, of times and sizes.
     pub unit: Unit,
 }
 
 /// A known column that is shown.
 struct Picked<'p> {
-    shown: &'p Shown,
+    shown: &'p PresetColumn,
     name: &'static str,
-    kind: Kind,
+    kind: ValueKind,
     sql: String,
     is_key: bool,
 }
@@ -154,12 +154,16 @@ pub fn plan(
 }
 
 /// Formats a column of a profile for people.
-fn named(shown: &Shown) -> String {
+fn named(shown: &PresetColumn) -> String {
     format!("column \"{}\" {{{}}}", shown.name, shown.guid)
 }
 
 /// Returns the catalog's column for a visible column of a profile.
-fn pick<'p>(shown: &'p Shown, graph: &'static Graph, is_key: bool) -> Result<Picked<'p>, String> {
+fn pick<'p>(
+    shown: &'p PresetColumn,
+    graph: &'static Graph,
+    is_key: bool,
+) -> Result<Picked<'p>, String> {
     // A column without a GUID of its own is found by its name. A column with another GUID is
     // another column, even if it has the same name.
     let by_name = || {
@@ -172,8 +176,10 @@ fn pick<'p>(shown: &'p Shown, graph: &'static Graph, is_key: bool) -> Result<Pic
         .or_else(by_name)
         .ok_or_else(|| why_missing(shown, graph))?;
     let (kind, sql) = match (shown.option, known.kind) {
-        (ColumnOption::StackTag, Kind::Stack) => (Kind::Text, filter::stack_tag(known.sql)),
-        (ColumnOption::NoPid, Kind::Process(name)) => (known.kind, name.to_owned()),
+        (ColumnOption::StackTag, ValueKind::Stack) => {
+            (ValueKind::Text, filter::stack_tag(known.sql))
+        }
+        (ColumnOption::NoPid, ValueKind::Process(name)) => (known.kind, name.to_owned()),
         (_, kind) => (kind, known.sql.to_owned()),
     };
     Ok(Picked {
@@ -186,7 +192,7 @@ fn pick<'p>(shown: &'p Shown, graph: &'static Graph, is_key: bool) -> Result<Pic
 }
 
 /// Returns the reason why a column of a profile is not in the catalog.
-fn why_missing(shown: &Shown, graph: &Graph) -> String {
+fn why_missing(shown: &PresetColumn, graph: &Graph) -> String {
     match graph.unfilled(&shown.guid, &shown.name) {
         Some(known) => format!("column \"{}\": not in extracts: {}", known.name, known.why),
         None => format!("{} is not known here", named(shown)),
@@ -198,12 +204,12 @@ fn why_not(column: &Picked<'_>, graph: &Graph) -> Option<String> {
     // Digits of an address are not an amount: their sum would mean nothing.
     let is_number = !matches!(
         column.kind,
-        Kind::Text | Kind::Process(_) | Kind::Stack | Kind::Hex
+        ValueKind::Text | ValueKind::Process(_) | ValueKind::Stack | ValueKind::Hex
     );
     match &column.shown.aggregation {
         _ if column.is_key => None,
         Aggregation::Other(word) => Some(format!("aggregation \"{word}\" is not known here")),
-        Aggregation::Peak if column.kind != Kind::Bytes || graph.table != MEASURED => {
+        Aggregation::Peak if column.kind != ValueKind::Bytes || graph.table != MEASURED => {
             Some("the most at any time is only computed of sizes that were measured".to_owned())
         }
         Aggregation::Sum | Aggregation::Average | Aggregation::WeightedAverage if !is_number => {
@@ -311,7 +317,7 @@ fn value(column: &Picked<'_>, is_grouped: bool, view: &View) -> String {
     };
     // Stacks that differ only in the address of a call within a method are one group, since methods
     // are shown.
-    if column.kind == Kind::Stack && is_grouped {
+    if column.kind == ValueKind::Stack && is_grouped {
         format!("stack_root({sql}, {ALL_FRAMES})")
     } else {
         sql
@@ -400,14 +406,18 @@ fn order(picked: &[Picked<'_>]) -> String {
 }
 
 /// Titles and units.
-fn written(picked: &[Picked<'_>], is_grouped: bool) -> Vec<Written> {
-    let mut written: Vec<Written> = Vec::new();
+fn written(picked: &[Picked<'_>], is_grouped: bool) -> Vec<OutputColumn> {
+    let mut written: Vec<OutputColumn> = Vec::new();
     for column in picked {
         let aggregation = &column.shown.aggregation;
         let counts = is_grouped
             && !column.is_key
             && matches!(aggregation, Aggregation::Count | Aggregation::UniqueCount);
-        let kind = if counts { Kind::Number } else { column.kind };
+        let kind = if counts {
+            ValueKind::Number
+        } else {
+            column.kind
+        };
         let unit = unit(kind, column.shown.unit);
         let mut title = title(column, kind, unit);
         // Profiles show a column several times with different aggregations. Readers of CSV find
@@ -415,38 +425,41 @@ fn written(picked: &[Picked<'_>], is_grouped: bool) -> Vec<Written> {
         if written.iter().any(|other| other.title == title) {
             title = format!("{title} ({})", aggregation.word());
         }
-        written.push(Written { title, kind, unit });
+        written.push(OutputColumn { title, kind, unit });
     }
     written
 }
 
 /// Returns the unit in which values are written: the unit of the profile if it measures the same
 /// quantity.
-fn unit(kind: Kind, asked: Option<Unit>) -> Unit {
+fn unit(kind: ValueKind, asked: Option<Unit>) -> Unit {
     let usual = match kind {
-        Kind::Moment => Unit::Seconds,
-        Kind::Duration(unit) => unit,
-        Kind::Hex => Unit::Hex,
+        ValueKind::Moment => Unit::Seconds,
+        ValueKind::Duration(unit) => unit,
+        ValueKind::Hex => Unit::Hex,
         _ => Unit::Bytes,
     };
     let fits = |asked: &Unit| match kind {
-        Kind::Moment | Kind::Duration(_) => asked.is_time(),
-        Kind::Bytes => asked.is_size(),
-        Kind::Number => *asked == Unit::Hex,
+        ValueKind::Moment | ValueKind::Duration(_) => asked.is_time(),
+        ValueKind::Bytes => asked.is_size(),
+        ValueKind::Number => *asked == Unit::Hex,
         _ => false,
     };
     asked.filter(fits).unwrap_or(usual)
 }
 
-fn title(column: &Picked<'_>, kind: Kind, unit: Unit) -> String {
+fn title(column: &Picked<'_>, kind: ValueKind, unit: Unit) -> String {
     let name = match (column.shown.option, column.kind) {
         (ColumnOption::StackTag, _) => format!("{} Tag", column.name),
-        (ColumnOption::NoPid, Kind::Process(_)) => format!("{} (Name)", column.name),
+        (ColumnOption::NoPid, ValueKind::Process(_)) => format!("{} (Name)", column.name),
         // The option shows the whole duration, so the title must not contain `(in view)`.
         (ColumnOption::Whole, _) => column.name.replace(" (in view)", ""),
         _ => column.name.to_owned(),
     };
-    let has_unit = matches!(kind, Kind::Moment | Kind::Duration(_) | Kind::Bytes);
+    let has_unit = matches!(
+        kind,
+        ValueKind::Moment | ValueKind::Duration(_) | ValueKind::Bytes
+    );
     let suffix = format!(" ({})", unit.word());
     if has_unit && !name.ends_with(&suffix) {
         format!("{name}{suffix}")

@@ -11,9 +11,9 @@ use etwkit_sql::arrow::compute::cast;
 use etwkit_sql::arrow::datatypes::{DataType, Float64Type, Int64Type};
 use etwkit_sql::frames::Frames;
 
-use crate::wpa::catalog::Kind;
+use crate::wpa::catalog::ValueKind;
 use crate::wpa::format::{self, Unit};
-use crate::wpa::plan::{Plan, Written};
+use crate::wpa::plan::{OutputColumn, Plan};
 
 /// Text for a stack that was not recorded.
 const NO_STACK: &str = "n/a";
@@ -34,7 +34,10 @@ pub(crate) fn write(
 ) -> Result<u64> {
     // Names of frames are loaded only for a column that writes them, since they may be most of an
     // extract.
-    let has_stacks = plan.columns.iter().any(|column| column.kind == Kind::Stack);
+    let has_stacks = plan
+        .columns
+        .iter()
+        .any(|column| column.kind == ValueKind::Stack);
     let frames = has_stacks.then(|| session.frames()).transpose()?;
     let mut cells = Cells {
         capacity_ns,
@@ -79,17 +82,17 @@ fn rows_of(batch: &RecordBatch) -> u64 {
 
 /// The values of a column.
 struct Values<'p> {
-    column: &'p Written,
+    column: &'p OutputColumn,
     array: ArrayRef,
 }
 
 impl<'p> Values<'p> {
     /// Converts the values to the few types that cells have.
-    fn of(column: &'p Written, array: &ArrayRef) -> Result<Self> {
+    fn of(column: &'p OutputColumn, array: &ArrayRef) -> Result<Self> {
         // The engine may use other types of text and number than the declared ones; sums for
         // instance are wider.
         let to = match (column.kind, array.data_type()) {
-            (Kind::Text | Kind::Process(_), _) => DataType::Utf8,
+            (ValueKind::Text | ValueKind::Process(_), _) => DataType::Utf8,
             (_, DataType::Float64) => DataType::Float64,
             _ => DataType::Int64,
         };
@@ -108,12 +111,12 @@ struct Cells {
 impl Cells {
     fn cell(&mut self, values: &Values<'_>, row: usize) -> String {
         let Values {
-            column: Written { kind, unit, .. },
+            column: OutputColumn { kind, unit, .. },
             array,
         } = values;
         // An empty cell instead of 0: an unrecorded value may have been anything.
         if array.is_null(row) {
-            return if *kind == Kind::Stack {
+            return if *kind == ValueKind::Stack {
                 NO_STACK.to_owned()
             } else {
                 String::new()
@@ -125,7 +128,7 @@ impl Cells {
         if let Some(numbers) = array.as_primitive_opt::<Float64Type>() {
             let number = numbers.value(row);
             return match kind {
-                Kind::Percent => format::percent(number, self.capacity_ns),
+                ValueKind::Percent => format::percent(number, self.capacity_ns),
                 _ => format::fraction(number, *unit),
             };
         }
@@ -134,9 +137,9 @@ impl Cells {
         };
         let number = numbers.value(row);
         match kind {
-            Kind::Percent => format::percent(number as f64, self.capacity_ns),
-            Kind::Stack => self.stacks.text(number),
-            Kind::Number if *unit != Unit::Hex => number.to_string(),
+            ValueKind::Percent => format::percent(number as f64, self.capacity_ns),
+            ValueKind::Stack => self.stacks.text(number),
+            ValueKind::Number if *unit != Unit::Hex => number.to_string(),
             _ => format::whole(number, *unit),
         }
     }

@@ -1,6 +1,6 @@
 //! Profiles of rows that were made by hand, in each format.
 
-use etwkit_export::{ExportRequest, FORMATS, Written, format};
+use etwkit_export::{ExportRequest, FORMATS, WrittenProfile, format};
 use etwkit_question::ProcessQuery;
 use etwkit_question::tag_query::TagQuery;
 use etwkit_questions::cpu::source::CpuSource;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::made_stacks::{WEIGHT, session};
 
 /// Returns the profile and its report.
-fn written(request: &ExportRequest) -> (Value, Written) {
+fn written(request: &ExportRequest) -> (Value, WrittenProfile) {
     let mut out = Vec::new();
     let written = request
         .write(format("speedscope").unwrap(), &session(), &mut out)
@@ -72,12 +72,12 @@ fn equal_stacks_are_one_sample_and_stand_by_name() {
     );
     assert_eq!(
         written,
-        Written {
+        WrittenProfile {
             stacks: 3,
             frames: 3,
             total_ns: 4 * WEIGHT,
             source: Some(CpuSource::Samples),
-            ..Written::default()
+            ..WrittenProfile::default()
         }
     );
     let profile = &file["profiles"][0];
@@ -291,7 +291,10 @@ fn stacks_begin_with_process_and_thread() {
 #[test]
 fn nothing_is_a_profile_without_samples() {
     let (file, written) = written(&of(Some("nobody")));
-    assert_eq!((samples(&file), written), (Vec::new(), Written::default()));
+    assert_eq!(
+        (samples(&file), written),
+        (Vec::new(), WrittenProfile::default())
+    );
     assert_eq!(file["shared"]["frames"], json!([]));
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use etwkit_export::{ExportRequest, Written, format};
+use etwkit_export::{ExportRequest, WrittenProfile, format};
 use etwkit_sql::Session;
 use etwkit_sql::arrow::array::RecordBatch;
 use etwkit_trace::table::{
@@ -230,7 +230,7 @@ pub(crate) fn written(
     request: &ExportRequest,
     session: &Session,
     folder: &Path,
-) -> Vec<(String, Written)> {
+) -> Vec<(String, WrittenProfile)> {
     let write = |name: &&str| {
         let path = folder.join(name);
         let mut file = std::fs::File::create(&path).unwrap();

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use etwkit_base::path::split_typed;
 
-use crate::kind::Kind;
+use crate::kind::FileKind;
 use crate::spool::{Packed, Spool};
 use crate::{Error, Result};
 
@@ -46,7 +46,7 @@ pub(crate) struct Archive {
     /// Name of its own file, without folders and outer archives.
     pub(crate) own_name: String,
     /// The kinds of members to unpack.
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: MemberSelection,
 }
 
 /// A symbol file in an archive. It is unpacked only by
@@ -60,14 +60,14 @@ pub(crate) struct Symbol {
 /// The members to look for in an archive, by file extension. Case is ignored, and extensions have
 /// no dot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted {
+pub struct MemberSelection {
     /// Extension of the members to unpack.
     pub ending: &'static str,
     /// Extensions of nested archives, which are opened if the archive has no such member itself.
     pub archives: &'static [&'static str],
 }
 
-impl Wanted {
+impl MemberSelection {
     /// Traces.
     pub(crate) const TRACES: Self = Self {
         ending: "etl",
@@ -108,30 +108,34 @@ const LISTED: usize = 8;
 
 /// Paths of the members of an archive; `None` if the file is not an archive or its directory cannot
 /// be read.
-pub(crate) fn names(kind: Kind, archive: &Archive) -> Option<Vec<String>> {
+pub(crate) fn names(kind: FileKind, archive: &Archive) -> Option<Vec<String>> {
     match kind {
-        Kind::SevenZip => seven_zip::names(archive).ok(),
-        Kind::Zip => zip::names(archive).ok(),
-        Kind::Cab => cab::names(archive).ok(),
-        Kind::Packed(_) | Kind::Other(_) | Kind::Trace => None,
+        FileKind::SevenZip => seven_zip::names(archive).ok(),
+        FileKind::Zip => zip::names(archive).ok(),
+        FileKind::Cab => cab::names(archive).ok(),
+        FileKind::Packed(_) | FileKind::Other(_) | FileKind::Trace => None,
     }
 }
 
 /// Unpacks all wanted members of an archive, ordered by their paths.
-pub(crate) fn unpack(kind: Kind, archive: Archive, spool: &mut Spool) -> Result<ArchiveContents> {
+pub(crate) fn unpack(
+    kind: FileKind,
+    archive: Archive,
+    spool: &mut Spool,
+) -> Result<ArchiveContents> {
     unpack_at(0, kind, &Arc::new(archive), spool)
 }
 
 fn unpack_at(
     depth: usize,
-    kind: Kind,
+    kind: FileKind,
     archive: &Arc<Archive>,
     spool: &mut Spool,
 ) -> Result<ArchiveContents> {
     let (mut members, mut symbols) = match kind {
-        Kind::SevenZip => (seven_zip::unpack(archive, spool)?, Vec::new()),
-        Kind::Cab => (cab::unpack(archive, spool)?, Vec::new()),
-        Kind::Packed(format) => (vec![packed::unpack(format, archive, spool)?], Vec::new()),
+        FileKind::SevenZip => (seven_zip::unpack(archive, spool)?, Vec::new()),
+        FileKind::Cab => (cab::unpack(archive, spool)?, Vec::new()),
+        FileKind::Packed(format) => (vec![packed::unpack(format, archive, spool)?], Vec::new()),
         _ => zip::unpack(archive, spool)?,
     };
     // By path and not in the order of the archive: the same files packed by another program are the
@@ -149,7 +153,7 @@ fn unpack_at(
     for member in members {
         // By its first bytes, since members are often named wrongly.
         match crate::open::sniff(&member.file) {
-            nested @ (Kind::Zip | Kind::SevenZip | Kind::Cab | Kind::Packed(_))
+            nested @ (FileKind::Zip | FileKind::SevenZip | FileKind::Cab | FileKind::Packed(_))
                 if depth < MAX_DEPTH =>
             {
                 let name = format!("{} in {}", member.name, archive.name);
@@ -324,8 +328,8 @@ mod tests {
     #[test]
     fn archives_in_archives_have_the_endings_of_others() {
         let known = etwkit_base::endings::TRACES.map(|ending| ending.trim_start_matches('.'));
-        let mut wanted = Wanted::TRACES.archives.to_vec();
-        wanted.push(Wanted::TRACES.ending);
+        let mut wanted = MemberSelection::TRACES.archives.to_vec();
+        wanted.push(MemberSelection::TRACES.ending);
         wanted.sort_unstable();
         let mut known = known.to_vec();
         known.sort_unstable();

@@ -12,8 +12,8 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use etwkit_base::endings;
 use etwkit_etl::session::{HEAD_LEN, check_head};
 
-use super::{Archive, Flaw, Member, Wanted};
-use crate::kind::{Format, Kind};
+use super::{Archive, Flaw, Member, MemberSelection};
+use crate::kind::{FileKind, Format};
 use crate::quiet;
 use crate::spool::{Growing, Spool};
 use crate::{Error, Result};
@@ -194,28 +194,28 @@ impl Output<'_> {
     fn judge(&self) -> Result<()> {
         let archive = || self.archive.name.clone();
         // Other files than traces are wanted, which this check knows nothing of.
-        if self.archive.wanted != Wanted::TRACES {
+        if self.archive.wanted != MemberSelection::TRACES {
             return Ok(());
         }
-        match Kind::of(&self.head) {
-            Kind::Other(found) => Err(Error::ArchiveInside {
+        match FileKind::of(&self.head) {
+            FileKind::Other(found) => Err(Error::ArchiveInside {
                 archive: archive(),
                 outer: self.format.noun(),
                 found,
             }),
-            Kind::Trace if self.head.is_empty() => Err(Error::Empty {
+            FileKind::Trace if self.head.is_empty() => Err(Error::Empty {
                 name: format!(
                     "{}: {}",
                     archive(),
                     endings::unpacked(&self.archive.own_name)
                 ),
             }),
-            Kind::Trace => check_head(&self.head).map_err(|source| Error::NotATrace {
+            FileKind::Trace => check_head(&self.head).map_err(|source| Error::NotATrace {
                 archive: archive(),
                 outer: self.format.noun(),
                 source,
             }),
-            Kind::Zip | Kind::SevenZip | Kind::Cab | Kind::Packed(_) => Ok(()),
+            FileKind::Zip | FileKind::SevenZip | FileKind::Cab | FileKind::Packed(_) => Ok(()),
         }
     }
 }
@@ -281,7 +281,7 @@ impl Input {
         if head.is_empty() {
             return Ok(Next::End);
         }
-        if Kind::of(head) == Kind::Packed(format) || is_skippable(format, head) {
+        if FileKind::of(head) == FileKind::Packed(format) || is_skippable(format, head) {
             return Ok(Next::Part);
         }
         // The rest is counted to the end of the file, whatever it is.

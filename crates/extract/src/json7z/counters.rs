@@ -8,7 +8,7 @@ use crate::json7z::error::Result;
 use crate::json7z::import::Import;
 use crate::json7z::reader::Reader;
 use crate::json7z::rows::write_all;
-use crate::json7z::stacks::Named;
+use crate::json7z::stacks::JsonMethod;
 
 /// Reads the section.
 pub(crate) fn read(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
@@ -108,8 +108,8 @@ fn branches(reader: &mut Reader, import: &mut Import<'_>) -> Result<()> {
             );
             continue;
         };
-        let caller = Named::parse(caller);
-        let callee = Named::parse(callee);
+        let caller = JsonMethod::parse(caller);
+        let callee = JsonMethod::parse(callee);
         rows.push(LbrMethod {
             process_key: import.processes.at(process),
             caller_module: caller.module.map(Arc::from),

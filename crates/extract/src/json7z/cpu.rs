@@ -8,7 +8,7 @@ use crate::json7z::error::Result;
 use crate::json7z::import::Import;
 use crate::json7z::reader::Reader;
 use crate::json7z::rows::write_all;
-use crate::json7z::stacks::{Modules, Named};
+use crate::json7z::stacks::{JsonMethod, Modules};
 use crate::json7z::times::{START_NS, seconds_ns};
 
 /// Nanoseconds of a millisecond and of a microsecond.
@@ -340,7 +340,7 @@ fn method(
     // Costs without a name keep their number as the name. If they were dropped, the methods would
     // add up to less CPU than their process.
     let unnamed = format!("method {}", cost.method);
-    let named = Named::parse(
+    let named = JsonMethod::parse(
         names
             .get(cost.method as usize)
             .map_or(&unnamed, String::as_str),

@@ -9,7 +9,7 @@ use crate::json7z::error::Result;
 use crate::json7z::import::Import;
 use crate::json7z::reader::Reader;
 use crate::json7z::rows::write_all;
-use crate::json7z::stacks::Named;
+use crate::json7z::stacks::JsonMethod;
 
 /// Bits of a combined index that number the method; those above number the process.
 const METHOD_BITS: u32 = 20;
@@ -119,7 +119,7 @@ impl Extended {
                 import.drop("CPUExtended.MethodData, a method without a name", 1);
                 continue;
             };
-            let named = Named::parse(name);
+            let named = JsonMethod::parse(name);
             let path = named.module.and_then(|module| {
                 import
                     .stacks
@@ -207,7 +207,7 @@ fn times(reader: &mut Reader) -> Result<Vec<f64>> {
     Err(reader.unexpected("11 numbers or more", times.len().to_string()))
 }
 
-type Owner<'t> = (Option<i32>, Named<'t>, Option<&'t str>);
+type Owner<'t> = (Option<i32>, JsonMethod<'t>, Option<&'t str>);
 
 fn class(
     usage: &Usage,

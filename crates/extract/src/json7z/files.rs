@@ -11,13 +11,15 @@ use etwkit_base::path::{file_name, name_of, without_ending};
 use crate::json7z::error::{self, JsonError};
 use crate::json7z::reader::Reader;
 use crate::manifest::{self, SourceFile, TraceSource};
-use crate::{Error, Opened, OpenedFile, Options, Wanted, files_hash, names_in_archive, open_files};
+use crate::{
+    Error, MemberSelection, Opened, OpenedFile, Options, files_hash, names_in_archive, open_files,
+};
 
 /// The text between the name of the main file and the name of a part.
 const DERIVED: &str = "_Derived_";
 
 /// The kinds of files to look for in an archive.
-const WANTED: Wanted = Wanted {
+const WANTED: MemberSelection = MemberSelection {
     ending: "json",
     archives: &["zip", "7z", "json7z"],
 };

@@ -7,7 +7,7 @@ use etwkit_base::path;
 use etwkit_trace::table::{CpuCore, Diagnostic, SystemConfigItem, Trace};
 
 use crate::json7z::error::{JsonError, Result};
-use crate::json7z::processes::{Listed, Processes};
+use crate::json7z::processes::{JsonProcess, Processes};
 use crate::json7z::reader::Reader;
 use crate::json7z::times::{Moment, Zero, utc_text};
 
@@ -42,7 +42,7 @@ pub(crate) struct Head {
     lost_buffers: Option<i64>,
     /// Facts of the machine that have no column.
     pub(crate) facts: Vec<SystemConfigItem>,
-    processes: Option<Vec<Listed>>,
+    processes: Option<Vec<JsonProcess>>,
     /// Members that should have a value and have none, with the number of occurrences.
     pub(crate) without_value: BTreeMap<String, i64>,
 }
@@ -120,7 +120,7 @@ impl Head {
             "MainModuleVersion" => self.part(reader, ("main_module_version", 0))?,
             "ModuleVersions" => self.parts(reader, "module_version")?,
             "Processes" => {
-                self.processes = Some(reader.all(|reader| Listed::read(reader).map(Some))?);
+                self.processes = Some(reader.all(|reader| JsonProcess::read(reader).map(Some))?);
             }
             // Later passes read the other members.
             _ => reader.skip()?,

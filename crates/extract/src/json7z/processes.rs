@@ -10,7 +10,7 @@ use crate::json7z::times::{Zero, start_of};
 
 /// A process as the file has it.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Listed {
+pub(crate) struct JsonProcess {
     pid: i32,
     name: Option<String>,
     command_line: Option<String>,
@@ -25,7 +25,7 @@ pub(crate) struct Listed {
     user: Option<String>,
 }
 
-impl Listed {
+impl JsonProcess {
     /// Reads an item of `Processes`.
     pub(crate) fn read(reader: &mut Reader) -> Result<Self> {
         let mut listed = Self::default();
@@ -55,7 +55,7 @@ impl Listed {
 /// All processes. The key of one is its index in the file.
 #[derive(Debug, Default)]
 pub(crate) struct Processes {
-    listed: Vec<Listed>,
+    listed: Vec<JsonProcess>,
     by_identity: HashMap<(i32, Option<i64>), i32>,
     by_pid: HashMap<i32, Vec<i32>>,
     /// Number of references to processes that are not in the list.
@@ -63,7 +63,7 @@ pub(crate) struct Processes {
 }
 
 impl Processes {
-    pub(crate) fn new(listed: Vec<Listed>) -> Self {
+    pub(crate) fn new(listed: Vec<JsonProcess>) -> Self {
         let mut all = Self::default();
         for (key, process) in (0..).zip(&listed) {
             all.by_identity.insert((process.pid, process.start), key);
@@ -138,7 +138,7 @@ impl Processes {
         self.by_pid.get(&4).and_then(|keys| keys.first()).copied()
     }
 
-    fn listed(&self, key: Option<i32>) -> Option<&Listed> {
+    fn listed(&self, key: Option<i32>) -> Option<&JsonProcess> {
         self.listed.get(usize::try_from(key?).ok()?)
     }
 
@@ -186,7 +186,7 @@ impl Processes {
     }
 
     /// The process with the ID of the parent that started last before this one, if it still ran.
-    fn parent(&self, key: i32, listed: &Listed) -> Option<i32> {
+    fn parent(&self, key: i32, listed: &JsonProcess) -> Option<i32> {
         // `by_pid` sorts unknown starts first, because `None` is less than any start. The binary
         // search below relies on this order.
         let candidates = self.by_pid.get(&listed.parent_pid?)?;
@@ -240,13 +240,13 @@ impl Threads {
 mod tests {
     use super::*;
 
-    fn listed(pid: i32, start: Option<i64>, stop: Option<i64>, parent_pid: i32) -> Listed {
-        Listed {
+    fn listed(pid: i32, start: Option<i64>, stop: Option<i64>, parent_pid: i32) -> JsonProcess {
+        JsonProcess {
             pid,
             start,
             stop,
             parent_pid: Some(parent_pid),
-            ..Listed::default()
+            ..JsonProcess::default()
         }
     }
 
@@ -260,7 +260,7 @@ mod tests {
         ]);
         assert_eq!(all.with_text("a(b).exe(7)"), Some(Some(0)));
         // Keys of old files have no start: the executable distinguishes two processes with one ID.
-        let named = |pid, name: &str, start| Listed {
+        let named = |pid, name: &str, start| JsonProcess {
             name: Some(name.to_owned()),
             ..listed(pid, start, None, 0)
         };

@@ -10,7 +10,7 @@ use crate::json7z::rows::write_all;
 
 /// A method as the file names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Named<'t> {
+pub(crate) struct JsonMethod<'t> {
     /// File name of the module, if it is known.
     pub(crate) module: Option<&'t str>,
     /// Function; without a name the offset in the module, as `+0x1a2b`.
@@ -20,7 +20,7 @@ pub(crate) struct Named<'t> {
 /// Endings of files with code, as names of code without symbols have them.
 const CODE: [&str; 3] = [".dll", ".exe", ".sys"];
 
-impl<'t> Named<'t> {
+impl<'t> JsonMethod<'t> {
     /// `ntdll.dll!RtlUserThreadStart`, or `ntdll.dll+0x1a2b` for code without a name.
     pub(crate) fn parse(text: &'t str) -> Self {
         // A name that starts with `!` has no module: the mark belongs to the name.
@@ -174,7 +174,7 @@ impl Stacks {
         if let Some(known) = self.by_text.get(text) {
             return *known;
         }
-        let named = Named::parse(text);
+        let named = JsonMethod::parse(text);
         let module_id = named.module.map(|name| self.modules.named(name, process));
         let offset = named
             .method
@@ -280,7 +280,11 @@ mod tests {
             ("a+0x12", None, "a+0x12"),
             ("!x", None, "!x"),
         ] {
-            assert_eq!(Named::parse(text), Named { module, method }, "{text}");
+            assert_eq!(
+                JsonMethod::parse(text),
+                JsonMethod { module, method },
+                "{text}"
+            );
         }
     }
 

@@ -7,7 +7,7 @@ use std::thread;
 use etwkit_symbols::portable::SourceLine;
 use etwkit_symbols::{Attempt, Identity, Module, NamedPdb, Outcome, Progress, Symbol, Symbols};
 
-use super::wanted::{Point, Sought, Wanted};
+use super::wanted::{Point, Sought, SymbolFileRequest};
 use super::{NamedFile, OnSymbols};
 
 /// Maximum number of symbol files that are read at the same time: large ones take some hundred
@@ -29,7 +29,7 @@ pub(super) struct Answer {
 
 /// Loads all symbol files in parallel. The answers are in the order of `wanted`.
 pub(super) fn load(
-    wanted: &[Wanted],
+    wanted: &[SymbolFileRequest],
     symbols: &Symbols,
     on_symbols: &OnSymbols<'_>,
 ) -> Vec<(NamedFile, Answer)> {
@@ -37,7 +37,7 @@ pub(super) fn load(
         .iter()
         .enumerate()
         .filter(|(_, file)| file.is_asked());
-    let queue: Mutex<VecDeque<(usize, &Wanted)>> = Mutex::new(asked.collect());
+    let queue: Mutex<VecDeque<(usize, &SymbolFileRequest)>> = Mutex::new(asked.collect());
     let answers: Mutex<Vec<(usize, NamedFile, Answer)>> = Mutex::default();
     let next = || {
         queue
@@ -74,7 +74,7 @@ pub(super) fn load(
     // it.
     answers.sort_unstable_by_key(|(index, ..)| *index);
     let mut answers = answers.into_iter().peekable();
-    let nothing = |file: &Wanted| (report(file), Answer::default());
+    let nothing = |file: &SymbolFileRequest| (report(file), Answer::default());
     let answer = |(index, file)| match answers.next_if(|(answered, ..)| *answered == index) {
         Some((_, named, answer)) => (named, answer),
         None => nothing(file),
@@ -82,7 +82,11 @@ pub(super) fn load(
     wanted.iter().enumerate().map(answer).collect()
 }
 
-fn one(file: &Wanted, symbols: &Symbols, on_symbols: &OnSymbols<'_>) -> (NamedFile, Answer) {
+fn one(
+    file: &SymbolFileRequest,
+    symbols: &Symbols,
+    on_symbols: &OnSymbols<'_>,
+) -> (NamedFile, Answer) {
     let mut report = report(file);
     let mut answer = Answer::default();
     let mut progress = |name: &str, event: etwkit_symbols::Event<'_>| on_symbols(name, event);
@@ -113,7 +117,7 @@ fn one(file: &Wanted, symbols: &Symbols, on_symbols: &OnSymbols<'_>) -> (NamedFi
 
 /// Looks for the symbol file of .NET code in its assembly.
 fn carried(
-    file: &Wanted,
+    file: &SymbolFileRequest,
     identity: &Identity,
     symbols: &Symbols,
     progress: &mut dyn Progress,
@@ -136,7 +140,12 @@ fn carried(
     }
 }
 
-fn give_names(file: &Wanted, module: Module, report: &mut NamedFile, answer: &mut Answer) {
+fn give_names(
+    file: &SymbolFileRequest,
+    module: Module,
+    report: &mut NamedFile,
+    answer: &mut Answer,
+) {
     if file.mapped > 0 {
         report.tried.push(Attempt {
             place: module.source.clone(),
@@ -170,7 +179,12 @@ const NO_MAPS: &str = "it is a portable PDB, which gives lines of .NET code thro
 const NO_LINES: &str = "it has no line for the .NET code in the stacks";
 
 /// Looks up the lines of .NET code. A portable PDB without any is not used: nothing changes.
-fn give_lines(file: &Wanted, module: Module, report: &mut NamedFile, answer: &mut Answer) {
+fn give_lines(
+    file: &SymbolFileRequest,
+    module: Module,
+    report: &mut NamedFile,
+    answer: &mut Answer,
+) {
     let line = |(token, il): &Point| module.source_line(*token, *il);
     let found: Vec<Option<SourceLine>> = file.points.iter().map(line).collect();
     // The places are counted, not the lines: many addresses are on one line.
@@ -207,7 +221,7 @@ fn count_found<P: Ord, A>(places: &[P], asked: &[P], found: &[Option<A>]) -> usi
 
 /// The identity of a module's symbol file: from the trace, or from the image if that is found.
 fn identity(
-    file: &Wanted,
+    file: &SymbolFileRequest,
     symbols: &Symbols,
     progress: &mut dyn Progress,
     report: &mut NamedFile,
@@ -225,7 +239,7 @@ fn identity(
     report.identity.clone()
 }
 
-fn report(file: &Wanted) -> NamedFile {
+fn report(file: &SymbolFileRequest) -> NamedFile {
     let (identity, image) = match &file.sought {
         Sought::Symbols(identity) => (Some(identity.clone()), None),
         Sought::ByImage(image) => (None, Some(image.clone())),

@@ -38,7 +38,7 @@ struct InIl {
 
 /// A symbol file, and the addresses to resolve with it.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct SymbolFileRequest {
     pub(super) sought: Sought,
     /// File name of the module, and the first of the modules that have it.
     pub(super) module: String,
@@ -55,7 +55,7 @@ pub(super) struct Wanted {
     pub(super) points: Vec<Point>,
 }
 
-impl Wanted {
+impl SymbolFileRequest {
     /// True if there is anything to look up.
     pub(super) fn is_asked(&self) -> bool {
         !self.rvas.is_empty() || self.mapped > 0
@@ -65,7 +65,7 @@ impl Wanted {
 /// All addresses to resolve.
 #[derive(Debug, Default)]
 pub(super) struct AllWanted {
-    pub(super) files: Vec<Wanted>,
+    pub(super) files: Vec<SymbolFileRequest>,
     /// Symbol file of each module, by position in the table.
     pub(super) of_module: Vec<Option<usize>>,
     /// Names of modules without a known symbol file, with the number of their addresses.
@@ -263,7 +263,7 @@ impl AllWanted {
         // Modules of several processes often share a file, and it is loaded once.
         let place = *self.places.entry(sought.clone()).or_insert(next);
         if place == next {
-            self.files.push(Wanted {
+            self.files.push(SymbolFileRequest {
                 sought,
                 module: module.to_owned(),
                 module_id,

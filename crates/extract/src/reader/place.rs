@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use zip::{CompressionMethod, ZipArchive};
 
-use crate::kind::Kind;
+use crate::kind::FileKind;
 use crate::manifest;
 use crate::store_error::{StoreError, StoreResult};
 
@@ -48,7 +48,7 @@ impl Container {
             return Err(refused("a pipe or device"));
         }
         let file = File::open(path).map_err(StoreError::io("open", path))?;
-        if crate::open::sniff(&file) != Kind::Zip {
+        if crate::open::sniff(&file) != FileKind::Zip {
             return Err(refused("a file that is not a zip archive"));
         }
         members(path, file, metadata.len()).map(Self::Archive)

@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use etwkit_trace::sink::{Sink, SinkError};
 use etwkit_trace::table::{DERIVED, Table};
 
-use super::{Tables, Written, empty, write_json, written};
+use super::{Tables, WriteSummary, empty, write_json, written};
 use crate::about::run_id;
 use crate::manifest::{self, DerivedManifest};
 use crate::partial::Partial;
@@ -80,7 +80,7 @@ impl DerivedWriter {
     ///
     /// # Errors
     /// If something cannot be written, or could not be written before. Nothing is changed then.
-    pub fn finish(self, depends_on: BTreeMap<String, String>) -> StoreResult<Written> {
+    pub fn finish(self, depends_on: BTreeMap<String, String>) -> StoreResult<WriteSummary> {
         let Self {
             partial,
             tables,
@@ -98,7 +98,7 @@ impl DerivedWriter {
         }
         write_json(partial.content(), &manifest)?;
         partial.publish()?;
-        Ok(Written {
+        Ok(WriteSummary {
             path,
             kept: false,
             tables: written(&manifest.tables, true),

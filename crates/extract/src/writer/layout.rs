@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_schema::{Field, Schema};
-use etwkit_trace::table::{Column, Kind, RUN_ID, Row, Stack, Table};
+use etwkit_trace::table::{Column, ColumnKind, RUN_ID, Row, Stack, Table};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -136,7 +136,7 @@ enum Storage {
 
 fn storage(table: &Table, column: &Column) -> Storage {
     let name = column.name;
-    let is_integer = matches!(column.kind, Kind::Int32 | Kind::Int64);
+    let is_integer = matches!(column.kind, ColumnKind::Int32 | ColumnKind::Int64);
     let is_tree_key = |key: &str| name == key || name.ends_with(&format!("_{key}"));
     // Sorted columns differ by little from row to row.
     if is_integer && (TIMES.contains(&name) || table.order.contains(&name)) {

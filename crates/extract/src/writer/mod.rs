@@ -66,7 +66,7 @@ pub struct Writer {
 
 /// The result of writing an extract.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WriteSummary {
     /// The extract.
     pub path: PathBuf,
     /// True if an extract of the same trace existed and was kept; then nothing was written.
@@ -251,7 +251,7 @@ impl Writer {
     /// # Errors
     /// If something cannot be written, or could not be written before. Nothing is changed at the
     /// target then.
-    pub fn finish(self, mut manifest: Manifest) -> StoreResult<Written> {
+    pub fn finish(self, mut manifest: Manifest) -> StoreResult<WriteSummary> {
         let Self {
             tables,
             partial,
@@ -301,7 +301,7 @@ impl Writer {
             )
             .is_some()
         {
-            return Ok(Written {
+            return Ok(WriteSummary {
                 path: target,
                 kept: true,
                 tables: Vec::new(),
@@ -310,7 +310,7 @@ impl Writer {
         // Looked at again, since writing may have taken minutes.
         refuse_foreign(&target)?;
         partial.publish()?;
-        Ok(Written {
+        Ok(WriteSummary {
             path: target,
             kept: false,
             tables: written,

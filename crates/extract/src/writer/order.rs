@@ -8,7 +8,7 @@
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
-use etwkit_trace::table::{Kind, Table};
+use etwkit_trace::table::{ColumnKind, Table};
 
 /// Follows the first column of the declared order: ascending, missing values last.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Order {
         let is_number = |name: &&'static str| {
             table
                 .column(name)
-                .is_some_and(|column| matches!(column.kind, Kind::Int32 | Kind::Int64))
+                .is_some_and(|column| matches!(column.kind, ColumnKind::Int32 | ColumnKind::Int64))
         };
         Self {
             // Only numbers are followed; texts would have to be kept.

@@ -7,7 +7,9 @@ use arrow_array::{
     StringArray,
 };
 use etwkit_extract::{Extract, Manifest, Writer, WriterOptions};
-use etwkit_trace::table::{ABOUT, Column, CpuSample, DERIVED, Kind, Process, RUN_ID, Row, Table};
+use etwkit_trace::table::{
+    ABOUT, Column, ColumnKind, CpuSample, DERIVED, Process, RUN_ID, Row, Table,
+};
 use etwkit_trace::topics::TABLES;
 use serde_json::{Map, Value, json};
 
@@ -33,35 +35,35 @@ fn values(column: &Column) -> (ArrayRef, Value) {
     let text = |n: i32| format!("ü{n}");
     let bytes = |n: i32| n.to_le_bytes();
     match column.kind {
-        Kind::Int32 => (
+        ColumnKind::Int32 => (
             Arc::new(Int32Array::from(all.clone())),
             json!(some().sum::<i64>()),
         ),
-        Kind::Int64 => {
+        ColumnKind::Int64 => {
             let array: Int64Array = all.iter().map(|n| n.map(|n| wide(i64::from(n)))).collect();
             (Arc::new(array), json!(some().map(wide).sum::<i64>()))
         }
         // Whole numbers, so that the sum is exact in every order.
-        Kind::Float64 => {
+        ColumnKind::Float64 => {
             let array: Float64Array = all.iter().map(|n| n.map(f64::from)).collect();
             (Arc::new(array), json!(some().sum::<i64>() as f64))
         }
-        Kind::Boolean => {
+        ColumnKind::Boolean => {
             let array: BooleanArray = all.iter().map(|n| n.map(|n| n % 2 == 0)).collect();
             (
                 Arc::new(array),
                 json!(some().filter(|n| n % 2 == 0).count()),
             )
         }
-        Kind::Text => {
+        ColumnKind::Text => {
             let array: StringArray = all.iter().map(|n| n.map(text)).collect();
             (
                 Arc::new(array),
                 json!(all.iter().flatten().map(|n| text(*n).len()).sum::<usize>()),
             )
         }
-        Kind::Timestamp => panic!("{} is filled from the manifest", column.name),
-        Kind::Binary => {
+        ColumnKind::Timestamp => panic!("{} is filled from the manifest", column.name),
+        ColumnKind::Binary => {
             let array: BinaryArray = all.iter().map(|n| n.map(bytes)).collect();
             (Arc::new(array), json!(4 * some().count()))
         }
@@ -71,13 +73,13 @@ fn values(column: &Column) -> (ArrayRef, Value) {
 /// The names of types in DuckDB, pyarrow and polars.
 fn types(column: &Column) -> [String; 3] {
     let (duckdb, pyarrow, polars) = match column.kind {
-        Kind::Int32 => ("INTEGER", "int32", "Int32"),
-        Kind::Int64 => ("BIGINT", "int64", "Int64"),
-        Kind::Float64 => ("DOUBLE", "double", "Float64"),
-        Kind::Boolean => ("BOOLEAN", "bool", "Boolean"),
-        Kind::Text => ("VARCHAR", "string", "String"),
-        Kind::Binary => ("BLOB", "binary", "Binary"),
-        Kind::Timestamp => (
+        ColumnKind::Int32 => ("INTEGER", "int32", "Int32"),
+        ColumnKind::Int64 => ("BIGINT", "int64", "Int64"),
+        ColumnKind::Float64 => ("DOUBLE", "double", "Float64"),
+        ColumnKind::Boolean => ("BOOLEAN", "bool", "Boolean"),
+        ColumnKind::Text => ("VARCHAR", "string", "String"),
+        ColumnKind::Binary => ("BLOB", "binary", "Binary"),
+        ColumnKind::Timestamp => (
             "TIMESTAMP WITH TIME ZONE",
             "timestamp[us, tz=UTC]",
             "Datetime(time_unit='us', time_zone='UTC')",

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use etwkit_etl::Order;
-use etwkit_etl::damage::Kind;
+use etwkit_etl::damage::DamageKind;
 use etwkit_extract::{Input, Limits, Options, open, precious};
 use etwkit_testkit::Random;
 use etwkit_testkit::files::zipped;
@@ -52,7 +52,7 @@ fn pack(ending: &str, bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-fn damage(input: &Input) -> Vec<(Kind, u64)> {
+fn damage(input: &Input) -> Vec<(DamageKind, u64)> {
     let counts = input.session().damage().counts();
     counts.map(|(kind, count)| (kind, count.bytes)).collect()
 }
@@ -174,7 +174,7 @@ fn bytes_behind_the_data_are_counted() {
     for ending in ENDINGS {
         let bytes = [&bytes_of(&format!("small.etl.{ending}"))[..], b"garbage"].concat();
         let input = open_one(&folder.write(&format!("a.etl.{ending}"), &bytes)).unwrap();
-        assert_eq!(damage(&input), [(Kind::PackedRest, 7)], "{ending}");
+        assert_eq!(damage(&input), [(DamageKind::PackedRest, 7)], "{ending}");
         assert_eq!(summary(&input, Order::Time).events, 40);
     }
 }
@@ -202,7 +202,7 @@ fn a_truncated_file_is_read_as_far_as_it_goes() {
                         })
                         .collect();
                     let found = damage(&input);
-                    let is_told = found.iter().any(|(kind, _)| *kind == Kind::PackedEnd);
+                    let is_told = found.iter().any(|(kind, _)| *kind == DamageKind::PackedEnd);
                     // What ends behind a whole part is a whole file.
                     assert!(is_told != ends.contains(&len), "{ending} {len}: {found:?}");
                 }
@@ -223,7 +223,7 @@ fn a_wrong_checksum_is_damage() {
     let at = bytes.len() - 8;
     bytes[at] ^= 1;
     let input = open_one(&folder.write("a.etl.gz", &bytes)).unwrap();
-    assert_eq!(damage(&input), [(Kind::PackedEnd, 0)]);
+    assert_eq!(damage(&input), [(DamageKind::PackedEnd, 0)]);
     let place = &input.session().damage().first_places()[0];
     assert_eq!(place.offset, bytes_of("small.etl").len() as u64);
 }

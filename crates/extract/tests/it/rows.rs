@@ -4,7 +4,7 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 use etwkit_extract::manifest::{Clock, Detail, Machine, SourceFile, TraceSource};
-use etwkit_extract::{Manifest, StoreError, Writer, WriterOptions, Written};
+use etwkit_extract::{Manifest, StoreError, WriteSummary, Writer, WriterOptions};
 use etwkit_trace::table::{ABOUT, Columns, CpuProcess, CpuSample, Mark, Row, Stack};
 use etwkit_trace::topics::TABLES;
 
@@ -81,7 +81,7 @@ pub(crate) fn manifest(hash: &str) -> Manifest {
 }
 
 /// Writes an extract with `count` samples and one mark.
-pub(crate) fn extract(target: &Path, count: i64, salt: i64) -> Result<Written, StoreError> {
+pub(crate) fn extract(target: &Path, count: i64, salt: i64) -> Result<WriteSummary, StoreError> {
     let options = WriterOptions {
         run_id: salt,
         ..WriterOptions::default()

@@ -39,7 +39,7 @@ pub(crate) fn labels(input: &Input) -> Vec<String> {
     input
         .parts()
         .iter()
-        .map(etwkit_extract::Part::label)
+        .map(etwkit_extract::SessionFile::label)
         .collect()
 }
 

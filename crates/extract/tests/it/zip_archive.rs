@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use etwkit_etl::Order;
-use etwkit_etl::damage::Kind;
+use etwkit_etl::damage::DamageKind;
 use etwkit_extract::{Limits, Options, open};
 use etwkit_testkit::files::{seven_zipped, zipped};
 
@@ -198,7 +198,7 @@ fn members_that_are_no_traces_are_left_out_next_to_traces() {
     };
     assert_eq!(
         (*kind, count.places, count.bytes),
-        (Kind::UnreadableMember, 2, 15)
+        (DamageKind::UnreadableMember, 2, 15)
     );
     // A file that was named is never left out.
     let named = folder.write("named.etl", b"no trace at all");

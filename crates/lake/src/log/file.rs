@@ -32,7 +32,7 @@ pub(crate) struct File {
 
 /// A file that was written and is not committed yet.
 #[derive(Debug, Clone)]
-pub(crate) struct Written {
+pub(crate) struct UncommittedFile {
     /// Name in the folder of the table.
     pub(crate) name: String,
     pub(crate) part: String,
@@ -116,7 +116,7 @@ pub(super) fn name_of(path: &str) -> Result<String, String> {
 
 impl Line {
     /// The line of a new file. `is_change` is false if its rows were in other files before.
-    pub(crate) fn of_added(file: &Written, is_change: bool) -> Self {
+    pub(crate) fn of_added(file: &UncommittedFile, is_change: bool) -> Self {
         let (min, max) = file.run_ids;
         let stats = json!({
             "numRecords": file.rows,

@@ -18,7 +18,7 @@ use crate::{Error, Result};
 use action::{Protocol, READER, Remove, Transaction, WRITER};
 
 pub(crate) use action::{Line, MetaData};
-pub(crate) use file::{File, Written};
+pub(crate) use file::{File, UncommittedFile};
 pub(crate) use name::{FOLDER, LAST_CHECKPOINT};
 
 /// Commits after which there is a new checkpoint.
@@ -339,7 +339,7 @@ mod tests {
         lines.push(serde_json::from_str(txn).unwrap());
         assert!(log.commit(&store, "CREATE TABLE", lines).unwrap());
         for number in 1..commits {
-            let file = Written {
+            let file = UncommittedFile {
                 name: format!("run_month=2026-11/{number} a.parquet"),
                 part: "2026-11".to_owned(),
                 size: number,
@@ -459,7 +459,7 @@ mod tests {
     fn large_states_are_written_more_rarely() {
         let mut log = Log::new(TABLE);
         let add = |number: u64| {
-            let file = Written {
+            let file = UncommittedFile {
                 name: format!("run_month=2026-11/{number}.parquet"),
                 part: "2026-11".to_owned(),
                 size: 1,

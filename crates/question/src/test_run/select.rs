@@ -160,10 +160,10 @@ declare! {
         /// Only tests with this duration (ms); several with ;
         test_times: Vec<Range> = option("A..B").called("test-time").unit(Unit::Milliseconds).below(TESTS),
         /// Only these test cases (*, ?, several with ;, ! excludes)
-        test_case: Option<String> = option("NAMES").called("test-case").below(TESTS),
+        test_case: Option<String> = option("TESTS").called("test-case").below(TESTS),
         /// Only recordings of these machines, by the names of files (*, ?, several with ;, !
         /// excludes)
-        machine: Option<String> = option("NAMES").below(TESTS),
+        machine: Option<String> = option("MACHINES").below(TESTS),
         /// Only files with the name of a test
         valid_only: bool = option("").called("valid-tests-only").below(TESTS),
         /// Treat all tests as one run

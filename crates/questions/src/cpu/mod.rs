@@ -11,13 +11,13 @@ use self::source::{CpuSource, SAMPLED, SAMPLED_EVENTS, column};
 use super::cores::kinds::{self, CoreKinds};
 use super::ready::{self, ReadyTimes};
 use etwkit_question::group::Top;
-use etwkit_question::range::Range;
+use etwkit_question::range::{Range, Unit};
 use etwkit_question::sql::{
     EXECUTABLE_TEXT, EXECUTABLES, ProcessQuery, filtered, process_columns_from, range_condition,
     text_condition,
 };
 use etwkit_question::zero::ZeroTime;
-use etwkit_question::{Error, Result, ask, has_rows, is_recorded};
+use etwkit_question::{Error, Result, ask, has_rows, is_recorded, option};
 use etwkit_sql::Session;
 
 /// Orders of rows with CPU times.
@@ -54,25 +54,55 @@ pub enum CpuSort {
     StartTime,
 }
 
+declare! {
+    /// Limits of rows with CPU times.
+    #[derive(Copy, Eq)]
+    pub request CpuLimits {
+        /// Only rows with this CPU (unit without one: ms)
+        cpu: Range = option("A..B").unit(Unit::Milliseconds),
+        /// Only rows with this waiting time (ms)
+        wait: Range = option("A..B").unit(Unit::Milliseconds),
+        /// Only rows with this ready time (ms)
+        ready: Range = option("A..B").unit(Unit::Milliseconds),
+        /// Only methods with this mean ready time (us)
+        ready_avg: Range = option("A..B").called("ready-avg").unit(Unit::Microseconds),
+        /// Only rows with so many switch-ins
+        switches: Range = option("A..B").unit(Unit::Count),
+        /// Only rows that are first seen in this part of the trace (s)
+        first: Range = option("A..B").unit(Unit::Moment),
+        /// Only rows that are last seen in this part of the trace (s)
+        last: Range = option("A..B").unit(Unit::Moment),
+        /// Only rows with so much time from first to last (s)
+        duration: Range = option("A..B").unit(Unit::Seconds),
+    }
+}
+
+impl CpuLimits {
+    /// Returns the conditions on rows, given the SQL of their time from first to last.
+    pub(crate) fn conditions(self, duration: &str) -> Vec<String> {
+        let limits = [
+            ("cpu_ns", self.cpu),
+            ("wait_ns", self.wait),
+            ("ready_ns", self.ready),
+            ("switches", self.switches),
+            ("first_ns", self.first),
+            ("last_ns", self.last),
+            (duration, self.duration),
+        ];
+        limits
+            .into_iter()
+            .filter_map(|(column, range)| range_condition(column, range))
+            .collect()
+    }
+}
+
 /// A query for processes: filters and order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CpuRequest {
     /// Process filter.
     pub processes: ProcessQuery,
-    /// CPU in nanoseconds.
-    pub cpu: Range,
-    /// Waiting in nanoseconds.
-    pub wait: Range,
-    /// Ready in nanoseconds.
-    pub ready: Range,
-    /// Switch-ins.
-    pub switches: Range,
-    /// First sample or switch-in, in nanoseconds.
-    pub first: Range,
-    /// Last sample or switch-out, in nanoseconds.
-    pub last: Range,
-    /// From first to last, in nanoseconds.
-    pub duration: Range,
+    /// Limits of rows; processes have no mean ready time.
+    pub limits: CpuLimits,
     /// Only this range of the trace, in nanoseconds; intervals are clipped to it.
     pub time: Range,
     /// Filter on executables: path, version, product and company, joined.
@@ -273,24 +303,8 @@ ORDER BY sort_value, cpu_ns, process_key",
             self.zero.column("c", "last_ns"),
             self.zero.join(),
             filtered(&conditions),
-            filtered(&self.limits()),
+            filtered(&self.limits.conditions("last_ns - first_ns")),
         )
-    }
-
-    fn limits(&self) -> Vec<String> {
-        let limits = [
-            ("cpu_ns", self.cpu),
-            ("wait_ns", self.wait),
-            ("ready_ns", self.ready),
-            ("switches", self.switches),
-            ("first_ns", self.first),
-            ("last_ns", self.last),
-            ("last_ns - first_ns", self.duration),
-        ];
-        limits
-            .into_iter()
-            .filter_map(|(column, range)| range_condition(column, range))
-            .collect()
     }
 
     const fn sort_value(&self) -> &'static str {

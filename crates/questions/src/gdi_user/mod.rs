@@ -51,7 +51,7 @@ declare! {
         class: Option<String> = option("CLASS").among(&["gdi", "user"]),
         /// Only objects of these types: Window, Menu, Bitmap, Font, ... (*, ?, several with ;, !
         /// excludes)
-        type_name: Option<String> = option("NAMES").called("type"),
+        type_name: Option<String> = option("TYPES").called("type"),
         /// Only objects with this handle: 0x1050aaa (*, ?, several with ;, ! excludes)
         handle: Option<String> = option("HANDLES"),
         /// Only objects with this lifetime (s); one that did not end, or whose creation is not

@@ -13,7 +13,7 @@ use etwkit_question::range::{Range, Unit};
 use etwkit_question::sql::ProcessQuery;
 use etwkit_question::trace::TraceInfo;
 use etwkit_question::{
-    Answer, Column, Example, Form, Question, Ranked, Shows, Table, View, group, option,
+    Answer, AnyTable, Column, Example, Form, Question, Ranked, Shows, View, group, option,
 };
 use etwkit_question::{Recorded, Result, ask};
 use etwkit_sql::Session;
@@ -288,7 +288,7 @@ impl Question for MemoryRequest {
 type Process = (Option<String>, Option<i64>);
 
 /// Returns the process of each row and its committed memory, if that is known.
-fn processes(table: &dyn Table) -> impl Iterator<Item = (Process, Option<i64>)> {
+fn processes(table: &dyn AnyTable) -> impl Iterator<Item = (Process, Option<i64>)> {
     (0..table.len()).map(|row| {
         // Numbers of these rows are whole ones, all of which JSON has.
         let record = table.record(row).unwrap_or_default();

@@ -7,7 +7,7 @@ use self::rows::Rows;
 use super::cores::kinds::{self, CoreKinds};
 use super::cpu::fact;
 use super::cpu::source::{CpuSource, SAMPLED};
-use super::cpu::{CpuSort, CpuTotal, check};
+use super::cpu::{CpuLimits, CpuSort, CpuTotal, check};
 use super::ready::{self, ReadyTimes};
 use etwkit_question::group::Top;
 use etwkit_question::group::{Group, grouped};
@@ -59,22 +59,8 @@ pub struct MethodRequest {
     pub zero: ZeroTime,
     /// True if names start with the module: `ntdll.dll!NtWaitForSingleObject`.
     pub include_dll: bool,
-    /// CPU in nanoseconds.
-    pub cpu: Range,
-    /// Waiting in nanoseconds.
-    pub wait: Range,
-    /// Ready in nanoseconds.
-    pub ready: Range,
-    /// Mean ready time in nanoseconds.
-    pub ready_avg: Range,
-    /// Switch-ins.
-    pub switches: Range,
-    /// First sample or switch-in, in nanoseconds.
-    pub first: Range,
-    /// Last sample or switch-out, in nanoseconds.
-    pub last: Range,
-    /// From first to last, in nanoseconds.
-    pub duration: Range,
+    /// Limits of rows.
+    pub limits: CpuLimits,
     /// Order of methods and processes.
     pub sort: CpuSort,
     /// Number of processes, largest first.
@@ -291,16 +277,6 @@ ORDER BY sort_value, cpu_ns, process_key, name",
     }
 
     fn limits(&self) -> Vec<String> {
-        let limits = [
-            ("cpu_ns", self.cpu),
-            ("wait_ns", self.wait),
-            ("ready_ns", self.ready),
-            ("ready_avg_ns", self.ready_avg),
-            ("switches", self.switches),
-            ("first_ns", self.first),
-            ("last_ns", self.last),
-            ("duration_ns", self.duration),
-        ];
         // A filter on methods does not apply to tags, which are rows of the same list.
         let filter = self.methods.as_deref().map(without_symbols);
         let name = text_condition("name", filter.as_deref());
@@ -318,11 +294,8 @@ ORDER BY sort_value, cpu_ns, process_key, name",
             "concat_ws(', ', module_path, file_version, product_name, company)",
             self.modules.as_deref(),
         ));
-        all.extend(
-            limits
-                .into_iter()
-                .filter_map(|(column, range)| range_condition(column, range)),
-        );
+        all.extend(self.limits.conditions("duration_ns"));
+        all.extend(range_condition("ready_avg_ns", self.limits.ready_avg));
         all
     }
 

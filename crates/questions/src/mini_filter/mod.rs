@@ -52,7 +52,7 @@ declare! {
         /// Only these drivers, by file name (*, ?, several with ;, ! excludes)
         driver: Option<String> = option("NAMES").of(DRIVERS),
         /// Only these operations, such as create or read (*, ?, several with ;, ! excludes)
-        operation: Option<String> = option("NAMES"),
+        operation: Option<String> = option("KINDS"),
         /// Only calls before operations, or after them
         phase: Option<String> = option("PHASE").among(&["pre", "post"]),
         /// Only these files, by whole path (*, ?, several with ;, ! excludes)

@@ -58,7 +58,7 @@ declare! {
         /// Only objects with this name; no mapped files
         name: Option<String> = option("NAMES").called("object-name"),
         /// Only objects of these types: Event, File, Key, FileMapping, ...
-        type_name: Option<String> = option("NAMES").called("type"),
+        type_name: Option<String> = option("TYPES").called("type"),
         /// Only objects with this handle: 0x1a4; no mapped files
         handle: Option<String> = option("HANDLES"),
         /// Only files that are mapped at this address

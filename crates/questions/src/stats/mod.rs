@@ -24,7 +24,7 @@ declare! {
     #[derive(Eq)]
     pub request StatsRequest {
         /// Only these properties: names with , ; or blanks between (*, ?, ! excludes)
-        properties: Option<String> = option("NAMES"),
+        properties: Option<String> = option("PROPERTIES"),
         /// All properties of an extract on one line
         one_line: bool = option("").called("one-line").shape(),
     }

@@ -22,9 +22,9 @@ declare! {
         by: TraceStatsBy = option("WHAT").shape(),
         /// Only these providers or classes of the kernel, by name or GUID (*, ?, several with ;, !
         /// excludes)
-        provider: Option<String> = option("NAMES"),
+        provider: Option<String> = option("PROVIDERS"),
         /// Only events with these names (*, ?, several with ;, ! excludes)
-        event: Option<String> = option("NAMES"),
+        event: Option<String> = option("EVENTS"),
         /// Only whole seconds that start in this part of the trace (s)
         time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Order [default: bytes; seconds by time]

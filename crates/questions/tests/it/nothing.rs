@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use etwkit_question::nothing::{Chosen, no_process};
-use etwkit_question::{Error, Of, Values};
+use etwkit_question::nothing::{RowFilters, no_process};
+use etwkit_question::{Error, TypedQuestion, Values};
 use etwkit_questions::cpu::question::CpuQuestion;
 use etwkit_sql::Session;
 use etwkit_trace::table::Process;
@@ -11,8 +11,11 @@ use serde_json::json;
 
 use super::support::rows;
 
-fn chosen(values: &serde_json::Value) -> Chosen {
-    Chosen::of(&Of::<CpuQuestion>::QUESTION, values.as_object().unwrap())
+fn chosen(values: &serde_json::Value) -> RowFilters {
+    RowFilters::of(
+        &TypedQuestion::<CpuQuestion>::QUESTION,
+        values.as_object().unwrap(),
+    )
 }
 
 #[test]
@@ -27,7 +30,7 @@ fn what_shapes_rows_does_not_empty_an_answer() {
 
 #[test]
 fn without_options_the_extract_has_no_rows() {
-    let chosen = Chosen::of(&Of::<CpuQuestion>::QUESTION, &Values::new());
+    let chosen = RowFilters::of(&TypedQuestion::<CpuQuestion>::QUESTION, &Values::new());
     let sentence = chosen.sentence("a.etwx", || Err(Error::OfNames));
     assert_eq!(sentence.unwrap(), "no rows in a.etwx");
 }

@@ -6,14 +6,14 @@ use etwkit_terminal::interrupt::Stoppable;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use crate::front::Front;
+use crate::front::CommandFrontEnd;
 use crate::lab::{Bench, LabArgs, run as run_workload};
 
 /// Runs a workload and prints its measurements.
 ///
 /// # Errors
 /// The system refuses something, or nothing can be printed.
-pub fn lab(args: &LabArgs, front: &mut dyn Front) -> Result<Exit> {
+pub fn lab(args: &LabArgs, front: &mut dyn CommandFrontEnd) -> Result<Exit> {
     let program = std::env::current_exe().context("cannot find this program, to start it again")?;
     let stoppable = Stoppable::begin();
     let is_stopped = || stoppable.is_asked_to_stop() || front.is_given_up();

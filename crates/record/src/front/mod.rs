@@ -10,8 +10,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
-use etwkit_terminal::Table;
-use serde_json::Value;
+use etwkit_terminal::{CommandOutput, Table};
 
 pub use here::Here;
 pub use lab::lab;
@@ -19,30 +18,12 @@ pub use plain::Plain;
 pub use run::run;
 
 /// Output of a command, and the services that it needs from the surrounding program.
-pub trait Front {
-    /// Prints a line of the answer.
-    ///
-    /// # Errors
-    /// The line cannot be written.
-    fn line(&mut self, line: &str) -> Result<()>;
-
+pub trait CommandFrontEnd: CommandOutput {
     /// Prints a heading and the table below it.
     ///
     /// # Errors
     /// They cannot be written.
     fn table(&mut self, heading: &str, table: &Table) -> Result<()>;
-
-    /// Keeps a note for the error stream.
-    fn note(&mut self, text: &str);
-
-    /// Sets the command that prints the JSON that follows.
-    fn json_start(&mut self, command: &str);
-
-    /// Prints an object of JSON.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    fn json(&mut self, value: &Value) -> Result<()>;
 
     /// Flushes buffered output.
     ///

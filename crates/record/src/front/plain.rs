@@ -6,10 +6,10 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use etwkit_terminal::errors::advised;
-use etwkit_terminal::{FORMAT_VERSION, Lines, Table};
+use etwkit_terminal::{CommandOutput, FORMAT_VERSION, Lines, Table};
 use serde_json::{Value, json};
 
-use crate::front::Front;
+use crate::front::CommandFrontEnd;
 
 /// Lines, and notes for the error stream.
 pub struct Plain<'w> {
@@ -33,14 +33,9 @@ impl<'w> Plain<'w> {
     }
 }
 
-impl Front for Plain<'_> {
+impl CommandOutput for Plain<'_> {
     fn line(&mut self, line: &str) -> Result<()> {
         Ok(self.lines.line(line)?)
-    }
-
-    fn table(&mut self, heading: &str, table: &Table) -> Result<()> {
-        self.lines.heading(heading)?;
-        Ok(self.lines.table(table)?)
     }
 
     fn note(&mut self, text: &str) {
@@ -58,6 +53,13 @@ impl Front for Plain<'_> {
             self.lines.json_line(&first.to_string())?;
         }
         Ok(self.lines.json_line(&value.to_string())?)
+    }
+}
+
+impl CommandFrontEnd for Plain<'_> {
+    fn table(&mut self, heading: &str, table: &Table) -> Result<()> {
+        self.lines.heading(heading)?;
+        Ok(self.lines.table(table)?)
     }
 
     fn flush(&mut self) -> Result<()> {

@@ -5,7 +5,7 @@ use etwkit_terminal::Exit;
 use etwkit_terminal::interrupt::Stoppable;
 use serde_json::json;
 
-use crate::front::Front;
+use crate::front::CommandFrontEnd;
 use crate::test_runs::{
     NoRecorder, Row, RunArgs, Status, Summary, run as run_all, table, write_csv,
 };
@@ -16,7 +16,11 @@ use crate::{EachRun, Machine};
 /// # Errors
 /// The arguments contradict each other, a hook or the recorder fails, or nothing can be printed.
 /// The rows measured by then are still printed and written.
-pub fn run(args: &RunArgs, machine: &mut Machine<'_>, front: &mut dyn Front) -> Result<Exit> {
+pub fn run(
+    args: &RunArgs,
+    machine: &mut Machine<'_>,
+    front: &mut dyn CommandFrontEnd,
+) -> Result<Exit> {
     let mut plan = args.plan()?;
     plan.restore_file = Some(machine.folder.join("power.txt"));
     if let Some(file) = &args.csv {
@@ -75,7 +79,12 @@ pub fn run(args: &RunArgs, machine: &mut Machine<'_>, front: &mut dyn Front) -> 
 }
 
 /// Extracts and explains the recordings of the runs, as far as the arguments want it.
-fn follow_up(args: &RunArgs, rows: &[Row], is_stopped: bool, front: &mut dyn Front) -> Result<()> {
+fn follow_up(
+    args: &RunArgs,
+    rows: &[Row],
+    is_stopped: bool,
+    front: &mut dyn CommandFrontEnd,
+) -> Result<()> {
     let recordings: Vec<&str> = rows
         .iter()
         .filter_map(|row| row.recording.as_deref())
@@ -89,7 +98,11 @@ fn follow_up(args: &RunArgs, rows: &[Row], is_stopped: bool, front: &mut dyn Fro
     Ok(())
 }
 
-fn print_summaries(args: &RunArgs, summaries: &[Summary], front: &mut dyn Front) -> Result<()> {
+fn print_summaries(
+    args: &RunArgs,
+    summaries: &[Summary],
+    front: &mut dyn CommandFrontEnd,
+) -> Result<()> {
     if args.json {
         for sum in summaries {
             front.json(&json!({"summary": sum}))?;

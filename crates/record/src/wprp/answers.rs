@@ -1,6 +1,6 @@
 //! The questions that a recording answers.
 
-use super::{Provider, Recorded};
+use super::{ProfileContent, Provider};
 
 /// Questions of `etwkit dump`, and what each needs: keywords of the kernel, providers with keywords
 /// that they need one of, or parts of the processor. `|` separates alternatives.
@@ -79,7 +79,7 @@ const ALIASES: &[(&str, &str)] = &[
 
 /// The questions that a recording with a profile answers.
 #[must_use]
-pub fn answers(of: &Recorded) -> Vec<&'static str> {
+pub fn answers(of: &ProfileContent) -> Vec<&'static str> {
     let is_met = |needs: &&(&str, &str)| {
         let mut ways = needs.1.split(" | ");
         ways.any(|way| way.split(' ').all(|need| has(of, need)))
@@ -91,7 +91,7 @@ pub fn answers(of: &Recorded) -> Vec<&'static str> {
         .collect()
 }
 
-fn has(of: &Recorded, need: &str) -> bool {
+fn has(of: &ProfileContent, need: &str) -> bool {
     match need {
         "(counters)" => !of.counters.is_empty(),
         "(branches)" => of.branches,

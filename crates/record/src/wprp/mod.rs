@@ -18,7 +18,7 @@ mod tree;
 use etwkit_trace::xml::Warnings;
 
 pub use answers::answers;
-pub use profile::{Provider, Recorded};
+pub use profile::{ProfileContent, Provider};
 pub(crate) use show::{check_profile, only_profile, show};
 use tree::File;
 
@@ -26,7 +26,7 @@ use tree::File;
 #[derive(Debug)]
 pub struct Wprp {
     /// Its profiles, in their order.
-    pub profiles: Vec<Recorded>,
+    pub profiles: Vec<ProfileContent>,
     /// What is wrong with it, or cannot be followed.
     pub warnings: Warnings,
 }

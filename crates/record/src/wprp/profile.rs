@@ -23,7 +23,7 @@ const MOST_IDS: usize = 20;
 
 /// What a profile records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Recorded {
+pub struct ProfileContent {
     /// Name of the profile.
     pub name: String,
     /// Its id.
@@ -122,7 +122,11 @@ const STATES: &[&str] = &[
 type Collectors<'e> = BTreeMap<(String, String), Vec<&'e Element>>;
 
 /// Reads all profiles of a file.
-pub(super) fn all(file: &File<'_>, document: &Element, warnings: &mut Warnings) -> Vec<Recorded> {
+pub(super) fn all(
+    file: &File<'_>,
+    document: &Element,
+    warnings: &mut Warnings,
+) -> Vec<ProfileContent> {
     let mut lists = Vec::new();
     find(document, &mut lists);
     let mut definitions = Definitions {
@@ -271,7 +275,7 @@ impl<'e> Reader<'_, '_, 'e> {
         let mut providers: Vec<&'e Element> = self.definitions.all.values().copied().collect();
         providers.sort_by_key(|element| element.at);
         // What they would record is not part of any profile.
-        let mut nothing = Recorded::default();
+        let mut nothing = ProfileContent::default();
         for element in providers {
             if self.read.contains(&element.at) {
                 continue;
@@ -285,7 +289,7 @@ impl<'e> Reader<'_, '_, 'e> {
     }
 
     /// Notes a reference of a profile to a definition that does not exist.
-    fn broken(&mut self, at: usize, kind: &str, text: String, found: &mut Recorded) {
+    fn broken(&mut self, at: usize, kind: &str, text: String, found: &mut ProfileContent) {
         let ids = self.definitions.ids.get(kind);
         let listed = ids.filter(|_| found.broken.is_empty());
         let more = listed.map_or_else(String::new, |ids| format!("; the file has: {ids}"));
@@ -294,7 +298,7 @@ impl<'e> Reader<'_, '_, 'e> {
     }
 
     /// Reads a profile; `None` if those before it use all that may be used.
-    fn profile(&mut self, element: &'e Element) -> Option<Recorded> {
+    fn profile(&mut self, element: &'e Element) -> Option<ProfileContent> {
         let (chain, outside) = self.chain("Profile", element);
         if chain.is_empty() {
             return None;
@@ -304,13 +308,13 @@ impl<'e> Reader<'_, '_, 'e> {
             let value = chain.iter().rev().find_map(|profile| profile.get(name));
             value.unwrap_or("").to_owned()
         };
-        let mut found = Recorded {
+        let mut found = ProfileContent {
             name: get("Name"),
             id: element.get("Id").unwrap_or("").to_owned(),
             detail: get("DetailLevel"),
             mode: get("LoggingMode"),
             description: get("Description"),
-            ..Recorded::default()
+            ..ProfileContent::default()
         };
         let expected = format!("{}.{}.{}", found.name, found.detail, found.mode);
         // Profiles that others are derived from, and nobody starts, have any id.
@@ -382,7 +386,7 @@ impl<'e> Reader<'_, '_, 'e> {
         }
     }
 
-    fn collector(&mut self, kind: &str, parts: &[&'e Element], found: &mut Recorded) {
+    fn collector(&mut self, kind: &str, parts: &[&'e Element], found: &mut ProfileContent) {
         match kind {
             "SystemCollector" => {
                 for part in parts {
@@ -402,7 +406,7 @@ impl<'e> Reader<'_, '_, 'e> {
         }
     }
 
-    fn system(&mut self, part: &'e Element, found: &mut Recorded) {
+    fn system(&mut self, part: &'e Element, found: &mut ProfileContent) {
         for child in &part.children {
             let name = child.name.to_lowercase();
             let kind = name.strip_suffix("id").unwrap_or(&name);
@@ -437,7 +441,7 @@ impl<'e> Reader<'_, '_, 'e> {
             let parts = chain.into_iter().chain(more);
             if kind == "SystemProvider" {
                 // A list replaces that of a base of its provider. Providers of one collector add up.
-                let mut own = Recorded::default();
+                let mut own = ProfileContent::default();
                 for part in parts {
                     self.kernel(part, &mut own);
                 }
@@ -455,7 +459,7 @@ impl<'e> Reader<'_, '_, 'e> {
         }
     }
 
-    fn kernel(&mut self, part: &'e Element, found: &mut Recorded) {
+    fn kernel(&mut self, part: &'e Element, found: &mut ProfileContent) {
         for list in part.all("Keywords") {
             let operation = self.operation(list);
             if operation == Operation::Set {
@@ -496,7 +500,7 @@ impl<'e> Reader<'_, '_, 'e> {
         &mut self,
         list: &'e Element,
         providers: &mut Vec<(&'e Element, String)>,
-        found: &mut Recorded,
+        found: &mut ProfileContent,
     ) {
         let operation = self.operation(list);
         if operation == Operation::Set {
@@ -532,7 +536,7 @@ impl<'e> Reader<'_, '_, 'e> {
         }
     }
 
-    fn event_provider(&mut self, element: &'e Element, found: &mut Recorded) {
+    fn event_provider(&mut self, element: &'e Element, found: &mut ProfileContent) {
         // Once for each provider, however many profiles use it.
         let checks_name = self.read.len() < MOST_NAMES && !self.read.contains(&element.at);
         let (chain, outside) = self.chain("EventProvider", element);
@@ -610,7 +614,7 @@ impl<'e> Reader<'_, '_, 'e> {
         }
     }
 
-    fn check_stacks(&mut self, element: &Element, found: &Recorded) {
+    fn check_stacks(&mut self, element: &Element, found: &ProfileContent) {
         for stack in &found.stacks {
             if let Some(keyword) = schema::keyword_of_stack(stack)
                 && !found.kernel.contains(keyword)
@@ -665,7 +669,7 @@ impl Definitions<'_> {
     }
 }
 
-impl Recorded {
+impl ProfileContent {
     /// Returns `true` if wpr takes it for this name: `NAME`, `NAME.DETAIL` or its id.
     pub(super) fn is_called(&self, name: &str) -> bool {
         let detailed = format!("{}.{}", self.name, self.detail);

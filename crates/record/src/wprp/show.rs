@@ -10,7 +10,7 @@ use etwkit_base::digits::counted;
 use etwkit_terminal::errors::advised;
 use etwkit_terminal::{Exit, Lines};
 
-use super::{Provider, Recorded, Wprp, answers};
+use super::{ProfileContent, Provider, Wprp, answers};
 use crate::args::CheckArgs;
 
 /// Bytes of a file that are read: one more than the parser accepts makes it refuse the file.
@@ -28,8 +28,9 @@ pub(crate) fn show(args: &CheckArgs, lines: &mut Lines<'_>) -> Result<Exit> {
         let wanted = inner.as_deref().or(args.profile.as_deref());
         let path = path.as_path();
         let file = read(path)?;
-        let is_asked = |profile: &&Recorded| wanted.is_none_or(|name| profile.is_called(name));
-        let found: Vec<&Recorded> = file.profiles.iter().filter(is_asked).collect();
+        let is_asked =
+            |profile: &&ProfileContent| wanted.is_none_or(|name| profile.is_called(name));
+        let found: Vec<&ProfileContent> = file.profiles.iter().filter(is_asked).collect();
         if let (true, Some(name)) = (found.is_empty(), wanted) {
             return Err(no_profile(path, name, &file));
         }
@@ -90,7 +91,7 @@ fn is_of_profiles(file: &Path) -> bool {
 pub(crate) fn only_profile(path: &Path) -> Option<String> {
     let file = read(path).ok()?;
     let only = file.profiles.first()?.name.as_str();
-    let is_only = |profile: &Recorded| profile.name.eq_ignore_ascii_case(only);
+    let is_only = |profile: &ProfileContent| profile.name.eq_ignore_ascii_case(only);
     let has_one = !only.is_empty() && file.profiles.iter().all(is_only);
     has_one.then(|| only.to_owned())
 }
@@ -102,14 +103,14 @@ pub(crate) fn only_profile(path: &Path) -> Option<String> {
 /// does not exist, or records nothing.
 pub(crate) fn check_profile(path: &Path, name: &str, to_file: bool) -> Result<()> {
     let file = read(path)?;
-    let is_called = |profile: &&Recorded| profile.is_called(name);
-    let named: Vec<&Recorded> = file.profiles.iter().filter(is_called).collect();
+    let is_called = |profile: &&ProfileContent| profile.is_called(name);
+    let named: Vec<&ProfileContent> = file.profiles.iter().filter(is_called).collect();
     if named.is_empty() {
         return Err(no_profile(path, name, &file));
     }
     // Profiles have variants for files and for memory. wpr reads one of them.
     let mode = if to_file { "File" } else { "Memory" };
-    let of_mode: Vec<&&Recorded> = named
+    let of_mode: Vec<&&ProfileContent> = named
         .iter()
         .filter(|profile| profile.mode.is_empty() || profile.mode.eq_ignore_ascii_case(mode))
         .collect();
@@ -162,8 +163,8 @@ fn read(path: &Path) -> Result<Wprp> {
     })
 }
 
-fn of_profile(profile: &Recorded) -> Vec<String> {
-    let Recorded {
+fn of_profile(profile: &ProfileContent) -> Vec<String> {
+    let ProfileContent {
         name,
         detail,
         mode,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use etwkit_record::{Control, Failed};
+use etwkit_record::{Control, FailedStep};
 
 use crate::stand_in::StandIn;
 
@@ -21,7 +21,7 @@ fn control(folder: &Path) -> (Control, StandIn) {
     (control, stand_in())
 }
 
-fn start(control: &mut Control, profiles: &[&str]) -> Result<Option<String>, Failed> {
+fn start(control: &mut Control, profiles: &[&str]) -> Result<Option<String>, FailedStep> {
     let profiles: Vec<String> = profiles.iter().map(|name| (*name).to_owned()).collect();
     control.start(&profiles, false)
 }

@@ -1,7 +1,7 @@
 //! Files of recording profiles of others.
 
 use etwkit_record::profiles::{PROFILES, WPRP};
-use etwkit_record::wprp::{Recorded, Wprp, answers};
+use etwkit_record::wprp::{ProfileContent, Wprp, answers};
 
 fn read(text: &str) -> Wprp {
     Wprp::read("own.wprp", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"))
@@ -43,7 +43,7 @@ fn collectors(operation: &str, system: &str, event: &str) -> String {
     )
 }
 
-fn kernel(of: &Recorded) -> String {
+fn kernel(of: &ProfileContent) -> String {
     of.kernel
         .iter()
         .map(String::as_str)
@@ -51,7 +51,7 @@ fn kernel(of: &Recorded) -> String {
         .join(" ")
 }
 
-fn providers(of: &Recorded) -> String {
+fn providers(of: &ProfileContent) -> String {
     of.providers
         .keys()
         .map(String::as_str)

@@ -1,6 +1,6 @@
 //! States by bucket, as SQL.
 
-use super::chosen::{Chosen, is_one_of};
+use super::selection::{ResolvedSelection, is_one_of};
 use super::states::{OWNER, Origin};
 use crate::wire::{LaneKind, Range, TimelineRequest};
 
@@ -16,7 +16,7 @@ pub(super) struct Buckets {
 pub(super) fn timeline(
     origin: Origin,
     request: &TimelineRequest,
-    chosen: &Chosen,
+    chosen: &ResolvedSelection,
     Buckets {
         range: Range {
             from_ns: from,
@@ -96,7 +96,7 @@ const STATES: [(&str, &str, &str); 3] = [
 ];
 
 /// Returns the conditions that select the rows of the lanes and match the chips.
-fn conditions(request: &TimelineRequest, chosen: &Chosen) -> Vec<String> {
+fn conditions(request: &TimelineRequest, chosen: &ResolvedSelection) -> Vec<String> {
     let mut all = chosen.of_process(OWNER);
     match request.kind {
         LaneKind::Core => {
@@ -116,7 +116,7 @@ fn conditions(request: &TimelineRequest, chosen: &Chosen) -> Vec<String> {
 }
 
 /// Returns SQL for the own time of DPCs and interrupts, which a process does not restrict.
-fn dpcs(request: &TimelineRequest, chosen: &Chosen) -> String {
+fn dpcs(request: &TimelineRequest, chosen: &ResolvedSelection) -> String {
     let mut all = vec![
         "kind <> 'threaded_dpc'".to_owned(),
         is_one_of("cpu", &request.keys),

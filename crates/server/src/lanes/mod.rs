@@ -1,8 +1,8 @@
 //! Lanes, timelines, series and moments: data of a trace's pyramid, with names.
 
 mod buckets;
-mod chosen;
 mod names;
+mod selection;
 mod states;
 mod sums;
 
@@ -24,8 +24,8 @@ use crate::wire::{
     SeriesAnswer, SeriesKind, SeriesRequest, Slice, Source, TimelineHeader, TimelineRequest,
 };
 use buckets::Buckets;
-use chosen::{Chosen, chosen};
-use names::{Named, named};
+use names::{LaneName, named};
+use selection::{ResolvedSelection, chosen};
 use states::Origin;
 use sums::Sums;
 
@@ -147,7 +147,7 @@ pub(crate) fn lanes(call: &Call<'_>, request: &LanesRequest) -> Result<LanesAnsw
     let keys: Vec<i32> = answer.lanes.iter().map(|lane| lane.key).collect();
     let names = named(&session, request.kind, &keys)?;
     let lane = |lane: &pyramid::Lane| {
-        let Named {
+        let LaneName {
             label,
             detail,
             start_ns,
@@ -155,7 +155,7 @@ pub(crate) fn lanes(call: &Call<'_>, request: &LanesRequest) -> Result<LanesAnsw
         } = names
             .get(&lane.key)
             .cloned()
-            .unwrap_or_else(|| Named::unknown(request.kind, lane.key));
+            .unwrap_or_else(|| LaneName::unknown(request.kind, lane.key));
         Lane {
             key: lane.key,
             label,
@@ -185,7 +185,7 @@ pub(crate) fn timeline(call: &Call<'_>, request: &TimelineRequest) -> Result<Vec
     let pyramid = ready.pyramid()?;
     let chosen = if request.selection.chips.is_empty() {
         // Without conditions only pages are read.
-        Chosen::default()
+        ResolvedSelection::default()
     } else {
         chosen(&call.session(&ready)?, &request.selection)?
     };
@@ -267,9 +267,9 @@ pub(crate) fn series(call: &Call<'_>, request: &SeriesRequest) -> Result<SeriesA
             let disk = |key: &i32| {
                 (
                     *key,
-                    Named {
+                    LaneName {
                         label: format!("disk {key}"),
-                        ..Named::default()
+                        ..LaneName::default()
                     },
                 )
             };
@@ -346,7 +346,7 @@ fn slice_of(session: &Session, slice: &pyramid::Slice) -> Result<Slice> {
         .collect();
     let threads = named(session, LaneKind::Thread, &threads)?;
     let processes = named(session, LaneKind::Process, slice.process_key.as_slice())?;
-    let label = |names: &BTreeMap<i32, Named>, key: Option<i32>| {
+    let label = |names: &BTreeMap<i32, LaneName>, key: Option<i32>| {
         key.and_then(|key| names.get(&key))
             .map(|named| named.label.clone())
     };

@@ -11,14 +11,14 @@ use crate::wire::LaneKind;
 
 /// Name, detail and lifetime of a lane.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Named {
+pub(super) struct LaneName {
     pub(super) label: String,
     pub(super) detail: String,
     pub(super) start_ns: Option<i64>,
     pub(super) stop_ns: Option<i64>,
 }
 
-impl Named {
+impl LaneName {
     /// A lane whose key is in no table.
     pub(super) fn unknown(of: LaneKind, key: i32) -> Self {
         let label = match of {
@@ -34,7 +34,11 @@ impl Named {
 }
 
 /// Returns the names of these lanes.
-pub(super) fn named(session: &Session, of: LaneKind, keys: &[i32]) -> Result<BTreeMap<i32, Named>> {
+pub(super) fn named(
+    session: &Session,
+    of: LaneKind,
+    keys: &[i32],
+) -> Result<BTreeMap<i32, LaneName>> {
     if keys.is_empty() {
         return Ok(BTreeMap::new());
     }
@@ -77,7 +81,7 @@ pub(super) fn named(session: &Session, of: LaneKind, keys: &[i32]) -> Result<BTr
         if let Some(key) = row.first().and_then(key) {
             all.insert(
                 key,
-                Named {
+                LaneName {
                     label: words(1),
                     detail: words(2),
                     start_ns,
@@ -89,7 +93,8 @@ pub(super) fn named(session: &Session, of: LaneKind, keys: &[i32]) -> Result<BTr
     // A damaged extract may lack the row of a key, and a lane without a name could not be
     // distinguished from others.
     for key in keys {
-        all.entry(*key).or_insert_with(|| Named::unknown(of, *key));
+        all.entry(*key)
+            .or_insert_with(|| LaneName::unknown(of, *key));
     }
     Ok(all)
 }

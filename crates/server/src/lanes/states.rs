@@ -3,7 +3,7 @@
 
 use etwkit_question::covered::{Covered, Recorder};
 
-use super::chosen::Chosen;
+use super::selection::ResolvedSelection;
 use super::{UNKNOWN, bounds};
 use crate::wire::{LaneKind, LanesRequest, MomentRequest, Range};
 
@@ -94,7 +94,12 @@ impl Origin {
     }
 
     /// Returns SQL for the sums of lanes, in the order of the answer.
-    pub(super) fn lanes(self, request: &LanesRequest, chosen: &Chosen, part: Range) -> String {
+    pub(super) fn lanes(
+        self,
+        request: &LanesRequest,
+        chosen: &ResolvedSelection,
+        part: Range,
+    ) -> String {
         let process = chosen.of_process(OWNER);
         let limit = format!("LIMIT {} OFFSET {}", request.limit, request.offset);
         let (keys, groups) = match request.kind {
@@ -124,7 +129,13 @@ ORDER BY running_ns DESC, key{order}
     }
 
     /// Returns SQL for the sums of processors, including idle ones.
-    fn cores(self, process: &[String], chosen: &Chosen, part: Range, limit: &str) -> String {
+    fn cores(
+        self,
+        process: &[String],
+        chosen: &ResolvedSelection,
+        part: Range,
+        limit: &str,
+    ) -> String {
         let only = chosen
             .of_core("key")
             .map_or_else(String::new, |only| format!("\nWHERE {only}"));

@@ -1,6 +1,6 @@
 //! Sums of series, as SQL.
 
-use super::chosen::Chosen;
+use super::selection::ResolvedSelection;
 use super::states::{OWNER, Origin};
 use super::{UNKNOWN, bounds};
 use crate::wire::{Range, SeriesKind};
@@ -12,7 +12,7 @@ const SECOND: i64 = 1_000_000_000;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sums<'c> {
     pub(super) origin: Origin,
-    pub(super) chosen: &'c Chosen,
+    pub(super) chosen: &'c ResolvedSelection,
     pub(super) range: Range,
     /// Series with a key of their own.
     pub(super) named: usize,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis, RuleRow};
 use etwkit_base::digits::counted;
 use etwkit_engine::{question as declared, questions};
-use etwkit_question::nothing::Chosen;
+use etwkit_question::nothing::RowFilters;
 use etwkit_question::trace::TraceInfo;
 use etwkit_question::{AnyQuestion, AnyRequest, Request, Values, record};
 use etwkit_record::profiles;
@@ -104,7 +104,7 @@ fn answer_of(
     request: &dyn AnyRequest,
     about: &[Arc<Trace>],
     page: Page,
-    one: etwkit_engine::Asked<etwkit_question::Answer>,
+    one: etwkit_engine::ExtractAnswer<etwkit_question::Answer>,
 ) -> Result<Answer> {
     let name = asked.question.name();
     let mut evidence = Evidence::default();
@@ -183,7 +183,7 @@ fn why_nothing(call: &Call<'_>, asked: &QuestionRequest, about: &[Arc<Trace>]) -
             &mut Vec::new(),
         )?))
     };
-    Ok(Chosen::of(asked.question, &asked.values).sentence(&trace.handle, open)?)
+    Ok(RowFilters::of(asked.question, &asked.values).sentence(&trace.handle, open)?)
 }
 
 /// Adds the sentences around the rows of an answer to the evidence.
@@ -210,7 +210,7 @@ fn tables(rows: &etwkit_question::Answer, page: Page) -> Answer {
     // Tables share the size of an answer: otherwise a long one at the start would leave no room for
     // the others.
     let bytes = BYTES / parts.len().max(1);
-    let table = |part: &&etwkit_question::Part| -> Answer {
+    let table = |part: &&etwkit_question::AnswerPart| -> Answer {
         let row = |at| part.records().record(at).map_or(Value::Null, reply::row);
         reply::rows(part.records().len(), page, bytes, row)
     };

@@ -405,7 +405,7 @@ fn run(call: &Call<'_>, line: &[String]) -> Result<Answer> {
 
 fn of_line(error: &anyhow::Error) -> Problem {
     let problem = Problem::bad(said(error.as_ref()));
-    match error.downcast_ref::<etwkit_compat::Wrong>() {
+    match error.downcast_ref::<etwkit_compat::LineError>() {
         Some(wrong) => problem.with_hint(wrong.hint.clone()),
         None => problem,
     }

@@ -120,7 +120,7 @@ impl Handler {
             .tools
             .get(at)
             .map_or(Duration::ZERO, |tool| tool.most);
-        let work = self.0.desk.answer(asking, most, move |asking| {
+        let work = self.0.workers.answer(asking, most, move |asking| {
             let call = Call {
                 shared: &shared,
                 asking,

@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 
 use crate::mcp::handler::Handler;
 use crate::mcp::shared::Shared;
-use crate::{Door, Limits, Refused, Token, listen};
+use crate::{AccessGuard, Limits, Refused, Token, listen};
 
 /// Environment variable with the token, for clients whose settings name a fixed one.
 const TOKEN: &str = "ETWKIT_MCP_TOKEN";
@@ -44,12 +44,12 @@ pub(crate) fn start(
     let listener = runtime.block_on(TcpListener::bind(address));
     let listener = listener.with_context(|| format!("cannot listen at {address}"))?;
     let address = listener.local_addr()?;
-    let door = Door {
+    let access = AccessGuard {
         token: token.clone(),
         port: address.port(),
     };
     let receiving_time = Limits::default().receiving_time;
-    runtime.spawn(listen(listener, router(shared, door), receiving_time));
+    runtime.spawn(listen(listener, router(shared, access), receiving_time));
     Ok((address, token.as_str().to_owned()))
 }
 
@@ -68,21 +68,21 @@ fn token(chosen: Option<String>) -> Result<Token> {
     Ok(Token::chosen(chosen))
 }
 
-fn router(shared: &Arc<Shared>, door: Door) -> Router {
+fn router(shared: &Arc<Shared>, access: AccessGuard) -> Router {
     let handler = Handler(shared.clone());
     let config = StreamableHttpServerConfig::default().with_max_request_body_bytes(MAX_BODY);
     let sessions = Arc::new(LocalSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(handler.clone()), sessions, config);
     Router::new()
         .nest_service("/mcp", service)
-        .layer(from_fn_with_state(Arc::new(door), guard))
+        .layer(from_fn_with_state(Arc::new(access), guard))
 }
 
 /// Admits requests that name this server, do not come from another page, and present the token.
-async fn guard(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
+async fn guard(State(access): State<Arc<AccessGuard>>, request: Request, next: Next) -> Response {
     // Checked before the protocol: a client without the token learns nothing, not even the names of
     // the tools.
-    let mut response = match door.check(request.headers(), true) {
+    let mut response = match access.check(request.headers(), true) {
         Ok(()) => next.run(request).await,
         Err(Refused::Token) => (
             StatusCode::UNAUTHORIZED,

@@ -8,10 +8,10 @@ use crate::mcp::{etwanalyzer, tools};
 
 /// Returns all tools of a server.
 pub(crate) fn all(with_etwanalyzer: bool) -> Vec<Tool> {
-    let guests = with_etwanalyzer.then(etwanalyzer::tools);
+    let theirs = with_etwanalyzer.then(etwanalyzer::tools);
     tools::tools()
         .into_iter()
-        .chain(guests.into_iter().flatten())
+        .chain(theirs.into_iter().flatten())
         .collect()
 }
 

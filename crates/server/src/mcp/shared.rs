@@ -12,7 +12,7 @@ use etwkit_terminal::Exit;
 use crate::mcp::problem::{Problem, Result};
 use crate::mcp::tool::Tool;
 use crate::mcp::traces::{Trace, Traces};
-use crate::{Desk, Limits, Running, said};
+use crate::{Limits, Running, WorkerPool, said};
 
 /// Longest time of a call with one question.
 pub(crate) const QUESTION: Duration = Duration::from_secs(180);
@@ -31,7 +31,7 @@ pub type RunLine =
 /// State that all calls share.
 pub(crate) struct Shared {
     pub(crate) engine: Engine,
-    pub(crate) desk: Desk,
+    pub(crate) workers: WorkerPool,
     pub(crate) tools: Vec<Tool>,
     pub(crate) traces: Traces,
     /// Folders whose files may be opened, without links in their paths; empty if all may.
@@ -53,7 +53,7 @@ impl Shared {
         Arc::new(Self {
             engine,
             folders,
-            desk: Desk::new(Limits::default().question_bytes),
+            workers: WorkerPool::new(Limits::default().question_bytes),
             tools,
             traces: Traces::default(),
             loaded: Mutex::default(),

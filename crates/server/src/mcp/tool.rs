@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use etwkit_question::{AnyQuestion, Group, Kind, Values, request_schema};
+use etwkit_question::{AnyQuestion, Group, OptionKind, Values, request_schema};
 use rmcp::model::{Tool as Listed, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
@@ -82,7 +82,7 @@ pub(crate) fn options_of(question: &dyn AnyQuestion) -> Values {
     let is_useful = |name: &str| {
         options.iter().any(|option| {
             let changes_rows = option.group != Group::Output || !option.excludes.is_empty();
-            option.name == name && changes_rows && option.kind != Kind::Files
+            option.name == name && changes_rows && option.kind != OptionKind::Files
         })
     };
     let mut schema = request_schema(question);

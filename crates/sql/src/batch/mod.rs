@@ -17,7 +17,7 @@ use datafusion::logical_expr::LogicalPlan;
 
 use crate::session::Engine;
 use crate::source::Source;
-use crate::{Error, Held, Options, Result, Session};
+use crate::{Error, KeptBytes, Options, Result, Session};
 
 /// The questions that have been run so far. Several batches share this.
 #[derive(Debug, Default)]
@@ -154,7 +154,7 @@ impl Answers {
     fn ask(engine: &Engine, lifted: LogicalPlan, alone: &LogicalPlan) -> Result<Self> {
         let schema: SchemaRef = Arc::new(alone.schema().as_arrow().clone());
         let mut rows = vec![Vec::new(); engine.tables().source_count()];
-        let mut held = Held::default();
+        let mut held = KeptBytes::default();
         for batch in engine.run(lifted)? {
             let batch = batch?;
             // Too much for all extracts together may be little enough for each one, so an error

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use etwkit_base::path::stem_of;
 use etwkit_trace::status;
-use etwkit_trace::table::{Column, DERIVED, ExtractInfo, Kind, RUN_ID, Row, Table, TopicInfo};
+use etwkit_trace::table::{
+    Column, ColumnKind, DERIVED, ExtractInfo, RUN_ID, Row, Table, TopicInfo,
+};
 use etwkit_trace::topics::TABLES;
 
 use crate::functions::lists_of_names;
@@ -90,13 +92,13 @@ fn create_view(sql: &mut String, name: &str, rows: &str) {
 /// Returns a column without values.
 fn missing(column: &Column) -> String {
     let kind = match column.kind {
-        Kind::Int32 => "INTEGER",
-        Kind::Int64 => "BIGINT",
-        Kind::Float64 => "DOUBLE",
-        Kind::Boolean => "BOOLEAN",
-        Kind::Text => "VARCHAR",
-        Kind::Binary => "BLOB",
-        Kind::Timestamp => "TIMESTAMPTZ",
+        ColumnKind::Int32 => "INTEGER",
+        ColumnKind::Int64 => "BIGINT",
+        ColumnKind::Float64 => "DOUBLE",
+        ColumnKind::Boolean => "BOOLEAN",
+        ColumnKind::Text => "VARCHAR",
+        ColumnKind::Binary => "BLOB",
+        ColumnKind::Timestamp => "TIMESTAMPTZ",
     };
     format!("NULL::{kind} AS \"{}\"", column.name)
 }

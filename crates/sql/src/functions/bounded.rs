@@ -27,7 +27,7 @@ use datafusion::logical_expr::{
     ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, StructFieldMapping,
 };
 
-use super::measure::{Given, Measure};
+use super::measure::{CallArguments, Measure};
 use super::operator::Binary;
 use crate::limits::{Limits, TooLong};
 
@@ -76,7 +76,7 @@ impl Bounded {
 
     /// Returns `true` if a call is within all limits even if all rows were the longest one.
     // Most calls are, and the longest row is found sooner than the sum of all.
-    fn is_small(&self, given: &Given) -> bool {
+    fn is_small(&self, given: &CallArguments) -> bool {
         let longest = given.longest();
         let rows = given.rows as u128;
         !self.measure.has_size()
@@ -85,7 +85,7 @@ impl Bounded {
     }
 
     /// Computes the rows slice by slice.
-    fn in_slices(&self, args: &ScalarFunctionArgs, given: &Given) -> Result<ColumnarValue> {
+    fn in_slices(&self, args: &ScalarFunctionArgs, given: &CallArguments) -> Result<ColumnarValue> {
         let mut parts = Vec::new();
         let mut from = 0;
         let mut bytes = 0_u128;
@@ -107,7 +107,7 @@ impl Bounded {
     }
 
     /// Returns the rows from one on that are computed without a pause: at least one.
-    fn slice(&self, given: &Given, from: usize) -> Result<Range<usize>> {
+    fn slice(&self, given: &CallArguments, from: usize) -> Result<Range<usize>> {
         let mut steps = 0;
         let mut bytes = 0;
         for row in from..given.rows {
@@ -121,7 +121,7 @@ impl Bounded {
     }
 
     /// Returns the steps for a row.
-    fn steps(&self, given: &Given, row: usize) -> Result<u128> {
+    fn steps(&self, given: &CallArguments, row: usize) -> Result<u128> {
         let steps = self.measure.steps(given, row);
         if steps > MAX_STEPS {
             return Err(DataFusionError::External(Box::new(TooLong {
@@ -134,7 +134,7 @@ impl Bounded {
     }
 
     /// Checks the size of the values before they are made.
-    fn check_size(&self, given: &Given, returns: &DataType) -> Result<()> {
+    fn check_size(&self, given: &CallArguments, returns: &DataType) -> Result<()> {
         let mut bytes = 0_u128;
         let mut longest = 0;
         for row in 0..given.rows {

@@ -21,7 +21,7 @@ const ITEM: u128 = 16;
 const DAY: i128 = 86_400_000_000_000;
 
 /// Returns the size in bytes of the value for a row.
-type Size = fn(&Given, usize) -> u128;
+type Size = fn(&CallArguments, usize) -> u128;
 
 /// The functions whose values may be larger than all their arguments together.
 const SIZES: [(&str, Size); 10] = [
@@ -56,7 +56,7 @@ const SIZES: [(&str, Size); 10] = [
 ];
 
 /// Returns the size of a series of numbers or times.
-fn series(given: &Given, row: usize) -> u128 {
+fn series(given: &CallArguments, row: usize) -> u128 {
     let (start, stop) = match given.arguments.len() {
         1 => (Some(0), given.number(0, row)),
         _ => (given.number(0, row), given.number(1, row)),
@@ -133,7 +133,7 @@ impl Measure {
     }
 
     /// Returns the lengths and numbers of a call; `None` if all its values are short.
-    pub(super) fn given(&self, args: &ScalarFunctionArgs) -> Result<Option<Given>> {
+    pub(super) fn given(&self, args: &ScalarFunctionArgs) -> Result<Option<CallArguments>> {
         let is_short = |argument: &ColumnarValue| {
             let kind = argument.data_type();
             kind.is_null() || kind.primitive_width().is_some() || kind == DataType::Boolean
@@ -150,7 +150,7 @@ impl Measure {
             .iter()
             .map(|argument| Argument::of(argument, self.size.is_some()))
             .collect();
-        let mut given = Given {
+        let mut given = CallArguments {
             rows: if is_one { 1 } else { args.number_rows },
             arguments: arguments?,
         };
@@ -169,7 +169,7 @@ impl Measure {
 
     /// Returns the bytes of the value for a row: those of all arguments unless the function is known
     /// to make more, or has a value of fixed size.
-    pub(super) fn size(&self, given: &Given, row: usize, returns: &DataType) -> u128 {
+    pub(super) fn size(&self, given: &CallArguments, row: usize, returns: &DataType) -> u128 {
         match self.size {
             Some(size) => size(given, row),
             None if returns.primitive_width().is_some() || *returns == DataType::Boolean => 0,
@@ -178,7 +178,7 @@ impl Measure {
     }
 
     /// Returns the steps for a row.
-    pub(super) fn steps(&self, given: &Given, row: usize) -> u128 {
+    pub(super) fn steps(&self, given: &CallArguments, row: usize) -> u128 {
         if self.is_pattern {
             let text = given.length(0, row);
             let (weight, is_repeated) = given.weight(1, row);
@@ -210,13 +210,13 @@ impl Measure {
 
 /// The lengths and numbers of a call.
 #[derive(Debug)]
-pub(super) struct Given {
+pub(super) struct CallArguments {
     /// Rows that are computed.
     pub(super) rows: usize,
     arguments: Vec<Argument>,
 }
 
-impl Given {
+impl CallArguments {
     /// Returns a call of one row that has the longest value of each argument.
     pub(super) fn longest(&self) -> Self {
         Self {

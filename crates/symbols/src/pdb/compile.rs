@@ -16,7 +16,7 @@ use super::streams::Streams;
 use super::stubs::{self, Stub};
 use super::types::Names;
 use crate::Result;
-use crate::table::{Frame, Function, Named, Table, Writer, lay_out};
+use crate::table::{Frame, Function, NamedAddress, SymbolTable, Writer, lay_out};
 use crate::undecorate::{self, Decorated};
 
 /// Symbol records are read in pieces of this size.
@@ -28,7 +28,7 @@ const FRAMES_PER_BYTE: usize = 4;
 /// Maximum number of inlined calls of one function; no compiler generates as many.
 const MAX_SITES: usize = 1 << 20;
 
-pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> {
+pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<SymbolTable> {
     let dbi = Dbi::read(&mut pdb.msf)?;
     let mut found = CompilandSymbols {
         functions: Vec::new(),
@@ -80,7 +80,7 @@ pub(super) fn table(pdb: &mut Pdb<'_>, wanted: Option<&[u32]>) -> Result<Table> 
     // Damage of functions does not end the file; the reader says which compilands have it.
     pdb.damage.extend(damage.into_values());
     let bytes = writer.finish(pdb.guid, pdb.age, &functions, &dbi.moves)?;
-    Table::open(bytes)
+    SymbolTable::open(bytes)
 }
 
 /// Marks the compilands that contain one of the addresses. Addresses outside of all contributions
@@ -99,9 +99,9 @@ fn needed(dbi: &Dbi, rvas: &[u32]) -> Vec<bool> {
 }
 
 struct CompilandSymbols {
-    functions: Vec<Named>,
+    functions: Vec<NamedAddress>,
     /// Sorted by address.
-    publics: Vec<Named>,
+    publics: Vec<NamedAddress>,
     stubs: Vec<Stub>,
     /// Compilands whose symbols cannot be read to the end, with their names.
     damage: BTreeMap<usize, String>,
@@ -137,7 +137,7 @@ fn publics(msf: &mut Streams<'_>, dbi: &Dbi, found: &mut CompilandSymbols) -> Re
             // The decorated name is kept as well: it has the arguments of a function.
             let decorated = (plain != name).then(|| found.writer.string(&name));
             let name = found.writer.string(&plain);
-            found.publics.push(Named {
+            found.publics.push(NamedAddress {
                 start,
                 len: 0,
                 name,
@@ -160,7 +160,7 @@ fn publics(msf: &mut Streams<'_>, dbi: &Dbi, found: &mut CompilandSymbols) -> Re
 
 impl CompilandSymbols {
     /// The public symbols at an address.
-    fn publics_at(&self, start: Option<u32>) -> &[Named] {
+    fn publics_at(&self, start: Option<u32>) -> &[NamedAddress] {
         let Some(start) = start else { return &[] };
         let first = self.publics.partition_point(|public| public.start < start);
         let rest = tail(&self.publics, first);
@@ -179,7 +179,7 @@ struct Covered {
 }
 
 impl Covered {
-    fn of(functions: &[Named]) -> Self {
+    fn of(functions: &[NamedAddress]) -> Self {
         let mut ranges: Vec<(u32, u32)> = functions
             .iter()
             .map(|function| (function.start, function.start.saturating_add(function.len)))
@@ -571,7 +571,7 @@ impl Inlinees<'_, '_, '_> {
         // If the linker folded several functions into one, the function of the object file that it
         // kept is preferred.
         let is_preferred = contribution.is_some_and(|it| usize::from(it.compiland) == compiland);
-        found.functions.push(Named {
+        found.functions.push(NamedAddress {
             start,
             len: function.len,
             name,
@@ -663,11 +663,11 @@ impl Inlinees<'_, '_, '_> {
 /// All names as one list.
 fn merge(
     dbi: &Dbi,
-    functions: Vec<Named>,
-    publics: &[Named],
+    functions: Vec<NamedAddress>,
+    publics: &[NamedAddress],
     damage: &BTreeMap<usize, String>,
 ) -> Vec<Function> {
-    let limit = |named: &Named| {
+    let limit = |named: &NamedAddress| {
         let section_end = dbi.section_end(named.start)?;
         // A public symbol has no length. It ends at the latest with the object file that it came
         // from. Otherwise padding and unnamed code after it would get its name.

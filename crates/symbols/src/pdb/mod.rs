@@ -22,7 +22,7 @@ pub use msf::{MAGIC, ReadSeek};
 pub(crate) use msfz::is_msfz;
 
 use crate::Result;
-use crate::table::Table;
+use crate::table::SymbolTable;
 
 /// An open PDB.
 pub struct Pdb<'f> {
@@ -65,7 +65,7 @@ impl<'f> Pdb<'f> {
     /// # Errors
     /// If a part that everything depends on is damaged or missing. Of a damaged compiland the
     /// readable part is used, and [`Pdb::damage`] has its name.
-    pub fn table(&mut self) -> Result<Table> {
+    pub fn table(&mut self) -> Result<SymbolTable> {
         compile::table(self, None)
     }
 
@@ -74,7 +74,7 @@ impl<'f> Pdb<'f> {
     ///
     /// # Errors
     /// See [`Pdb::table`].
-    pub fn table_of(&mut self, sorted_rvas: &[u32]) -> Result<Table> {
+    pub fn table_of(&mut self, sorted_rvas: &[u32]) -> Result<SymbolTable> {
         compile::table(self, Some(sorted_rvas))
     }
 }

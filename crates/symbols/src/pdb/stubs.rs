@@ -1,7 +1,7 @@
 //! Stubs of incremental linking: a table of jumps at the start of the code, through which functions
 //! are called so that they can be replaced.
 
-use crate::table::{Named, Writer};
+use crate::table::{NamedAddress, Writer};
 
 /// Maximum bytes of the names of all stubs, for each stub; targets have shorter names on average.
 const NAME_BYTES: usize = 512;
@@ -19,10 +19,10 @@ pub(super) struct Stub {
 /// from the first stub and the function.
 pub(super) fn named(
     stubs: &[Stub],
-    functions: &mut [Named],
-    publics: &[Named],
+    functions: &mut [NamedAddress],
+    publics: &[NamedAddress],
     writer: &mut Writer,
-) -> Vec<Named> {
+) -> Vec<NamedAddress> {
     let Some(first) = stubs.iter().map(|stub| stub.start).min() else {
         return Vec::new();
     };
@@ -46,7 +46,7 @@ pub(super) fn named(
     };
     stubs
         .iter()
-        .map(|stub| Named {
+        .map(|stub| NamedAddress {
             start: stub.start,
             len: stub.len,
             name: name(stub),
@@ -58,7 +58,7 @@ pub(super) fn named(
 }
 
 /// Name at the start of a function or public symbol.
-fn at(sorted: &[Named], start: u32) -> Option<u32> {
+fn at(sorted: &[NamedAddress], start: u32) -> Option<u32> {
     let nth = sorted.partition_point(|named| named.start < start);
     let named = sorted.get(nth).filter(|named| named.start == start);
     named.map(|named| named.name)

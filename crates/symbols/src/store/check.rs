@@ -16,7 +16,7 @@ const MAX_ASSEMBLY: u64 = 1 << 29;
 
 /// Kinds of symbol files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SymbolFileKind {
     /// A PDB of native code, or of .NET before portable ones.
     Pdb,
     /// A PDB in the compressed container of symbol servers.
@@ -35,7 +35,7 @@ pub(crate) enum Kind {
 ///
 /// # Errors
 /// If it is neither kind of symbol file, cannot be read, or belongs to another build.
-pub(super) fn symbols(path: &Path, identity: &Identity) -> Result<Kind> {
+pub(super) fn symbols(path: &Path, identity: &Identity) -> Result<SymbolFileKind> {
     let mut file = BufReader::new(open(path)?);
     let mut begin = Vec::new();
     file.by_ref().take(64).read_to_end(&mut begin)?;
@@ -43,19 +43,19 @@ pub(super) fn symbols(path: &Path, identity: &Identity) -> Result<Kind> {
     if begin.starts_with(portable::MAGIC) {
         // Portable PDB files have no age to compare.
         identity.check_guid(portable::identity_of(&mut file)?)?;
-        return Ok(Kind::Portable);
+        return Ok(SymbolFileKind::Portable);
     }
     if begin.starts_with(breakpad::MAGIC) {
         let (guid, age) = breakpad::identity(&mut file)?;
         identity.check(guid, age)?;
-        return Ok(Kind::Breakpad);
+        return Ok(SymbolFileKind::Breakpad);
     }
     let kind = if pdb::is_msfz(&begin) {
-        Kind::CompressedPdb
+        SymbolFileKind::CompressedPdb
     } else {
-        Kind::Pdb
+        SymbolFileKind::Pdb
     };
-    if kind == Kind::Pdb && !begin.starts_with(front(pdb::MAGIC, 24)) {
+    if kind == SymbolFileKind::Pdb && !begin.starts_with(front(pdb::MAGIC, 24)) {
         let found = front(&begin, 24).escape_ascii();
         return Err(Error::OtherFile {
             expected: "a symbol file",
@@ -71,20 +71,20 @@ pub(super) fn symbols(path: &Path, identity: &Identity) -> Result<Kind> {
 ///
 /// # Errors
 /// If it is not an image, is damaged, or belongs to another build.
-pub(super) fn image(path: &Path, wanted: &ImageIdentity) -> Result<Kind> {
+pub(super) fn image(path: &Path, wanted: &ImageIdentity) -> Result<SymbolFileKind> {
     wanted
         .check(&Image::open(open(path)?)?)
-        .map(|()| Kind::Image)
+        .map(|()| SymbolFileKind::Image)
 }
 
 /// Checks that the file carries the right portable PDB.
 ///
 /// # Errors
 /// If it carries none, is damaged, or carries that of another build.
-pub(super) fn carrier(path: &Path, wanted: &Identity) -> Result<Kind> {
+pub(super) fn carrier(path: &Path, wanted: &Identity) -> Result<SymbolFileKind> {
     wanted
         .check_guid(carried(path)?.guid())
-        .map(|()| Kind::Carrier)
+        .map(|()| SymbolFileKind::Carrier)
 }
 
 /// The portable PDB that an assembly carries.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use super::check::Kind;
+use super::check::SymbolFileKind;
 use super::sought::Sought;
 use super::{Attempt, COMPRESSED, StorePath, breakpad, places_in_folder};
 use crate::{Error, Result};
@@ -64,7 +64,7 @@ pub(super) fn find_in_store(
     sought: Sought<'_>,
     unpacking: &Unpacking<'_>,
     tried: &mut Vec<Attempt>,
-) -> Option<(PathBuf, Kind)> {
+) -> Option<(PathBuf, SymbolFileKind)> {
     let is_two_tier = matches!(origin.file(store.join("index2.txt")), Ok(Some(_)));
     for place in places_in_folder(sought, is_two_tier) {
         let path = match existing(store, origin, &place) {
@@ -107,7 +107,7 @@ pub(super) fn find_flat(
     sought: Sought<'_>,
     unpacking: &Unpacking<'_>,
     tried: &mut Vec<Attempt>,
-) -> Option<(PathBuf, Kind)> {
+) -> Option<(PathBuf, SymbolFileKind)> {
     let packed = super::packed(sought.name());
     for name in sought.flat_names().into_iter().chain([packed.clone()]) {
         let found = entry(folder, origin, &name).map(|path| path.filter(|path| path.is_file()));
@@ -176,7 +176,7 @@ fn is_same_name(one: &str, other: &str) -> bool {
 
 /// Follows a pointer (`PATH:` and a path) in a store that is a folder. Pointers from servers are
 /// not trusted and not followed.
-fn pointed(pointer: &Path, store: &Path, sought: Sought<'_>) -> Result<(PathBuf, Kind)> {
+fn pointed(pointer: &Path, store: &Path, sought: Sought<'_>) -> Result<(PathBuf, SymbolFileKind)> {
     let mut text = String::new();
     fs::File::open(pointer)?
         .take(POINTER_LEN)
@@ -204,7 +204,7 @@ fn unpacked(
     packed: &Path,
     sought: Sought<'_>,
     unpacking: &Unpacking<'_>,
-) -> Result<(PathBuf, Kind)> {
+) -> Result<(PathBuf, SymbolFileKind)> {
     let Some(store) = unpacking.store else {
         return Err(Error::Unsupported(
             "it is packed, and there is no cache folder to unpack it in",
@@ -216,8 +216,13 @@ fn unpacked(
 }
 
 /// Copies a symbol file into a store.
-pub(super) fn copy(from: &Path, store: &Path, sought: Sought<'_>, kind: Kind) -> Result<PathBuf> {
-    let name = if kind == Kind::Breakpad {
+pub(super) fn copy(
+    from: &Path,
+    store: &Path,
+    sought: Sought<'_>,
+    kind: SymbolFileKind,
+) -> Result<PathBuf> {
+    let name = if kind == SymbolFileKind::Breakpad {
         breakpad(sought.name())
     } else {
         sought.name().to_owned()
@@ -246,7 +251,7 @@ pub(super) fn keep(
     sought: Sought<'_>,
     name: &str,
     write: impl FnOnce(&mut fs::File) -> Result<()>,
-) -> Result<(PathBuf, Kind)> {
+) -> Result<(PathBuf, SymbolFileKind)> {
     let mut folder = folder_in(store, sought);
     fs::create_dir_all(&folder)?;
     sweep(&folder);
@@ -257,7 +262,7 @@ pub(super) fn keep(
     write(file.as_file_mut())?;
     file.flush()?;
     let kind = sought.check(file.path())?;
-    if kind == Kind::CompressedPdb {
+    if kind == SymbolFileKind::CompressedPdb {
         folder.push(COMPRESSED);
         fs::create_dir_all(&folder)?;
     }

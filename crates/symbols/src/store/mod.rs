@@ -19,10 +19,10 @@ mod sought;
 use std::fmt;
 use std::path::PathBuf;
 
-pub(crate) use check::{Kind, carried};
+pub(crate) use check::{SymbolFileKind, carried};
 pub(crate) use fetch::Client;
 pub use fetch::Limits;
-pub(crate) use search::{Found, Search};
+pub(crate) use search::{FoundFile, Search};
 pub(crate) use sought::Sought;
 
 /// The reason of a place that works and does not have the file.

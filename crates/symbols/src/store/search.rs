@@ -4,7 +4,7 @@
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::check::Kind;
+use super::check::SymbolFileKind;
 use super::fetch::{Client, Refusal};
 use super::folder::{
     Origin, Unpacking, attempt, copy, find_flat, find_in_store, folder_in, keep, unpack,
@@ -16,10 +16,10 @@ use crate::{Error, Event, Progress, Result, SearchPath};
 
 /// A file that is the right one.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct FoundFile {
     /// Path at which it can be opened.
     pub(crate) path: PathBuf,
-    pub(crate) kind: Kind,
+    pub(crate) kind: SymbolFileKind,
     /// Source of the file: a path or URL.
     pub(crate) source: String,
 }
@@ -38,7 +38,7 @@ impl Search<'_> {
         sought: Sought<'_>,
         progress: &mut dyn Progress,
         tried: &mut Vec<Attempt>,
-    ) -> Option<Found> {
+    ) -> Option<FoundFile> {
         self.path
             .elements()
             .iter()
@@ -61,7 +61,7 @@ impl Search<'_> {
 
     /// The file that plain folders have, if they come before all symbol stores: those may be far
     /// away, and keep packed files.
-    pub(crate) fn nearby(&self, sought: Sought<'_>) -> Option<Found> {
+    pub(crate) fn nearby(&self, sought: Sought<'_>) -> Option<FoundFile> {
         let mut tried = Vec::new();
         self.path
             .elements()
@@ -82,7 +82,7 @@ impl Search<'_> {
         origin: Origin,
         sought: Sought<'_>,
         tried: &mut Vec<Attempt>,
-    ) -> Option<Found> {
+    ) -> Option<FoundFile> {
         if let Err(error) = origin.path(folder.to_owned()) {
             tried.push(attempt(folder, &error));
             return None;
@@ -94,7 +94,7 @@ impl Search<'_> {
         if found.is_none() && tried.len() == before {
             tried.push(missing_in(folder));
         }
-        found.map(|(path, kind)| Found {
+        found.map(|(path, kind)| FoundFile {
             source: path.display().to_string(),
             path,
             kind,
@@ -107,7 +107,7 @@ impl Search<'_> {
         sought: Sought<'_>,
         progress: &mut dyn Progress,
         tried: &mut Vec<Attempt>,
-    ) -> Option<Found> {
+    ) -> Option<FoundFile> {
         for (far, store) in stores.iter().enumerate() {
             let nearer: Vec<&Path> = stores
                 .iter()
@@ -124,7 +124,7 @@ impl Search<'_> {
                         .or_else(|| find_flat(folder, Origin::User, sought, &unpacking, tried));
                     if let Some((path, kind)) = found {
                         let source = path.display().to_string();
-                        return Some(Found {
+                        return Some(FoundFile {
                             source,
                             ..bring_nearer(path, kind, &nearer, sought, tried)
                         });
@@ -145,7 +145,7 @@ impl Search<'_> {
                     };
                     let found = self.at_server(server, first, sought, progress, tried);
                     if let Some((path, kind, source)) = found {
-                        return Some(Found {
+                        return Some(FoundFile {
                             source,
                             ..bring_nearer(path, kind, rest, sought, tried)
                         });
@@ -171,7 +171,7 @@ impl Search<'_> {
         sought: Sought<'_>,
         progress: &mut dyn Progress,
         tried: &mut Vec<Attempt>,
-    ) -> Option<(PathBuf, Kind, String)> {
+    ) -> Option<(PathBuf, SymbolFileKind, String)> {
         let before = tried.len();
         let mut asked = sought.places(false);
         if self.client.is_two_tier(server) {
@@ -208,7 +208,7 @@ impl Search<'_> {
         store: &Path,
         sought: Sought<'_>,
         progress: &mut dyn Progress,
-    ) -> std::result::Result<Option<(PathBuf, Kind)>, Stop> {
+    ) -> std::result::Result<Option<(PathBuf, SymbolFileKind)>, Stop> {
         let limits = self.client.limits();
         let mut refusal = None;
         let mut receive = |file: &mut std::fs::File| -> Result<()> {
@@ -306,12 +306,12 @@ fn remove_empty_folders(innermost: &Path, store: &Path) {
 /// created, the file itself.
 fn bring_nearer(
     path: PathBuf,
-    kind: Kind,
+    kind: SymbolFileKind,
     nearer: &[&Path],
     sought: Sought<'_>,
     tried: &mut Vec<Attempt>,
-) -> Found {
-    let mut found = Found {
+) -> FoundFile {
+    let mut found = FoundFile {
         source: path.display().to_string(),
         path,
         kind,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::check::{self, Kind};
+use super::check::{self, SymbolFileKind};
 use super::{POINTER, StorePath, breakpad, packed};
 use crate::identity::{PORTABLE_AGE, key};
 use crate::image::ImageIdentity;
@@ -43,7 +43,7 @@ impl<'a> Sought<'a> {
     }
 
     /// Checks the file and returns its kind.
-    pub(super) fn check(self, path: &Path) -> Result<Kind> {
+    pub(super) fn check(self, path: &Path) -> Result<SymbolFileKind> {
         match self {
             Self::Symbols(identity) => check::symbols(path, identity),
             Self::Image(image) => check::image(path, image),

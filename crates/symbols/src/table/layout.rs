@@ -4,7 +4,7 @@ use super::writer::Function;
 
 /// A name at an address, as a symbol file has it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Named {
+pub(crate) struct NamedAddress {
     pub(crate) start: u32,
     /// Bytes; 0 for a public symbol, which has none.
     pub(crate) len: u32,
@@ -19,9 +19,9 @@ pub(crate) struct Named {
 /// the farthest end that it may have. Names without a limit are omitted. Public symbols at or
 /// inside a function are covered by it.
 pub(crate) fn lay_out(
-    mut functions: Vec<Named>,
-    publics: &[Named],
-    limit: impl Fn(&Named) -> Option<u32>,
+    mut functions: Vec<NamedAddress>,
+    publics: &[NamedAddress],
+    limit: impl Fn(&NamedAddress) -> Option<u32>,
 ) -> Vec<Function> {
     // `false` sorts first: the preferred one of several at an address is kept by `dedup_by_key`
     // below.
@@ -52,7 +52,7 @@ pub(crate) fn lay_out(
         .map(|named| named.start)
         .chain([u32::MAX])
         .collect();
-    let end = |named: &Named| {
+    let end = |named: &NamedAddress| {
         let limit = limit(named)?;
         Some(if named.len == 0 {
             limit
@@ -66,7 +66,7 @@ pub(crate) fn lay_out(
         .filter_map(|(named, next)| Some((named, end(named)?.min(next))));
     ended
         .map(|(named, end)| {
-            let Named {
+            let NamedAddress {
                 start,
                 len,
                 name,

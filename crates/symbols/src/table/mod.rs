@@ -13,9 +13,9 @@ mod moves;
 mod reader;
 mod writer;
 
-pub(crate) use layout::{Named, lay_out};
+pub(crate) use layout::{NamedAddress, lay_out};
 pub(crate) use moves::Moves;
-pub use reader::Table;
+pub use reader::SymbolTable;
 pub(crate) use writer::{Frame, Function, Writer};
 
 pub(crate) const MAGIC: [u8; 8] = *b"etwksym\n";

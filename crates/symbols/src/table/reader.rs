@@ -1,4 +1,4 @@
-//! Asking a [`Table`].
+//! Asking a [`SymbolTable`].
 
 use etwkit_etl::Guid;
 use etwkit_etl::bytes::{Cursor, front, guid_at, tail, u32_at};
@@ -14,7 +14,7 @@ const PART: &str = "table of symbols";
 
 /// Functions of one module, sorted by address.
 #[derive(Clone)]
-pub struct Table {
+pub struct SymbolTable {
     bytes: Vec<u8>,
     /// GUID and age of the build.
     identity: (Guid, u32),
@@ -37,7 +37,7 @@ struct Entry {
     flags: u32,
 }
 
-impl Table {
+impl SymbolTable {
     /// Checks the header, the sizes and the checksum.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Building a [`Table`].
+//! Building a [`SymbolTable`].
 
 use std::collections::HashMap;
 

@@ -4,7 +4,7 @@
 use std::io::Cursor;
 
 use etwkit_symbols::pdb::Pdb;
-use etwkit_symbols::table::Table;
+use etwkit_symbols::table::SymbolTable;
 use etwkit_symbols::{Symbol, breakpad};
 
 use crate::fixture;
@@ -141,13 +141,13 @@ fn a_corrupted_table_is_an_error_or_answers() {
             continue;
         }
         assert!(
-            Table::open(bytes.clone()).is_err(),
+            SymbolTable::open(bytes.clone()).is_err(),
             "the checksum does not match"
         );
         if bytes.len() > 16 && nth % 2 == 0 {
             let sum = crc32fast::hash(&bytes[16..]).to_le_bytes();
             bytes[12..16].copy_from_slice(&sum);
-            if let Ok(table) = Table::open(bytes) {
+            if let Ok(table) = SymbolTable::open(bytes) {
                 drop(table.resolve_sorted(&rvas));
                 table.functions().for_each(drop);
                 opened += 1;

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use etwkit_symbols::Error;
 use etwkit_symbols::pdb::Pdb;
-use etwkit_symbols::table::Table;
+use etwkit_symbols::table::SymbolTable;
 
 use crate::fixture;
 use crate::pdb::shown;
@@ -77,14 +77,14 @@ pub(crate) fn pdb(streams: &[Vec<u8>]) -> Vec<u8> {
     bytes
 }
 
-pub(crate) fn table(streams: &[Vec<u8>]) -> Table {
+pub(crate) fn table(streams: &[Vec<u8>]) -> SymbolTable {
     Pdb::open(Cursor::new(pdb(streams)))
         .unwrap()
         .table()
         .unwrap()
 }
 
-pub(crate) fn name(table: &Table, rva: u32) -> String {
+pub(crate) fn name(table: &SymbolTable, rva: u32) -> String {
     shown(table.resolve(rva).as_ref())
 }
 

@@ -186,7 +186,7 @@ fn what_is_claimed_takes_no_memory() {
 #[test]
 fn a_damaged_chunk_names_nothing_wrong() {
     let whole = compressed(&streams(&fixture(NAME)), 500);
-    let names = |table: &etwkit_symbols::table::Table| -> Vec<(u32, String)> {
+    let names = |table: &etwkit_symbols::table::SymbolTable| -> Vec<(u32, String)> {
         table
             .functions()
             .map(|it| (it.start_rva, it.name))

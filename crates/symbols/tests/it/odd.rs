@@ -4,7 +4,7 @@
 use std::io::Cursor;
 
 use etwkit_symbols::pdb::Pdb;
-use etwkit_symbols::table::Table;
+use etwkit_symbols::table::SymbolTable;
 
 use crate::fixture;
 use crate::made::{DBI, NAME, debug_streams_at, name, pdb, streams, table, u16_at, u32_at};
@@ -88,7 +88,7 @@ fn modules_that_were_rearranged_are_followed() {
             "{names:?}"
         );
         // The table of an earlier run has the moves, too.
-        let copy = Table::open(table.as_bytes().to_vec()).unwrap();
+        let copy = SymbolTable::open(table.as_bytes().to_vec()).unwrap();
         assert_eq!(copy.resolve(0x1410), table.resolve(0x1410));
     }
 }

@@ -4,11 +4,11 @@ use std::io::Cursor;
 
 use etwkit_symbols::Symbol;
 use etwkit_symbols::pdb::Pdb;
-use etwkit_symbols::table::Table;
+use etwkit_symbols::table::SymbolTable;
 
 use crate::fixture;
 
-pub(crate) fn table(name: &str) -> Table {
+pub(crate) fn table(name: &str) -> SymbolTable {
     Pdb::open(Cursor::new(fixture(name)))
         .unwrap()
         .table()
@@ -174,7 +174,7 @@ fn the_same_file_gives_the_same_table() {
         table("shapes-x86_64.pdb").as_bytes(),
         table("shapes-x86_64.pdb").as_bytes()
     );
-    let copy = Table::open(table("shapes-x86_64.pdb").as_bytes().to_vec()).unwrap();
+    let copy = SymbolTable::open(table("shapes-x86_64.pdb").as_bytes().to_vec()).unwrap();
     assert_eq!(
         copy.resolve(0x1014),
         table("shapes-x86_64.pdb").resolve(0x1014)

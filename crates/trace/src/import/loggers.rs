@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use etwkit_decode::kernel::group_mask::{GroupMask, opcode};
 use etwkit_decode::kernel::{Hook, group};
-use etwkit_decode::session_events::{EVENT_TRACING, Kind, SessionFields, SessionReader};
+use etwkit_decode::session_events::{
+    EVENT_TRACING, SessionEventKind, SessionFields, SessionReader,
+};
 use etwkit_etl::RawEvent;
 use etwkit_etl::session::TraceFile;
 use rustc_hash::FxHashMap;
@@ -78,13 +80,13 @@ impl Loggers {
     /// Adds the data of an event about a session.
     fn session(
         &mut self,
-        kind: Kind,
+        kind: SessionEventKind,
         fields: &SessionFields,
         ns: i64,
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), SinkError> {
-        use Kind::{Running, Start, StartError, Stop, StopError, WriteError};
+        use SessionEventKind::{Running, Start, StartError, Stop, StopError, WriteError};
         if !matches!(
             kind,
             Start | Stop | Running | StartError | StopError | WriteError
@@ -131,7 +133,7 @@ impl Loggers {
 
     fn row(
         &mut self,
-        kind: Kind,
+        kind: SessionEventKind,
         fields: SessionFields,
         ts_ns: i64,
         event: &RawEvent<'_>,

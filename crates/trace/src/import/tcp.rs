@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 
 use etwkit_decode::kernel::net::Ends;
-use etwkit_decode::tcpip::{Kind, TCPIP, TcpEvent, TcpReader, template_name};
+use etwkit_decode::tcpip::{TCPIP, TcpEvent, TcpEventKind, TcpReader, template_name};
 use etwkit_etl::RawEvent;
 
 use super::context::Context;
@@ -65,7 +65,7 @@ struct Tcp {
 impl Tcp {
     fn event(
         &mut self,
-        kind: Kind,
+        kind: TcpEventKind,
         event: &RawEvent<'_>,
         context: &mut Context<'_>,
         sink: &mut dyn Sink,
@@ -85,12 +85,12 @@ impl Tcp {
             .is_none_or(|live| live.is_closed)
             // Only a template may come before its connection. Everything else about an unknown
             // control block belongs to a connection from before the trace.
-            && kind == Kind::Template
+            && kind == TcpEventKind::Template
         {
             self.keep_template(&tcp_event, ns);
             return Ok(false);
         } else if !self.live.contains_key(&tcp_event.tcb) {
-            if kind == Kind::Summary && tcp_event.ends.is_none() {
+            if kind == TcpEventKind::Summary && tcp_event.ends.is_none() {
                 // Without addresses, the connection of the summary is unknown.
                 return Ok(false);
             }
@@ -119,7 +119,7 @@ impl Tcp {
         if let Some(again) = happened(live, &tcp_event, ns) {
             context.tables.push(&again, sink)?;
         }
-        if matches!(kind, Kind::Summary | Kind::Template) {
+        if matches!(kind, TcpEventKind::Summary | TcpEventKind::Template) {
             // Summaries and templates have fields that no column shows, so they stay events of
             // their own.
             // The row of the connection has taken what it needs.
@@ -133,11 +133,11 @@ impl Tcp {
     /// True if an event is about another connection than the previous one with this control block.
     fn begins(&self, tcp_event: &TcpEvent) -> bool {
         match tcp_event.kind {
-            Kind::Connect | Kind::Accept => true,
+            TcpEventKind::Connect | TcpEventKind::Accept => true,
             // Connections are reported when a session starts and when it ends.
             // A rundown at the end lists connections that are known already. The addresses decide,
             // because a control block may have been reused unseen.
-            Kind::Rundown => self.live.get(&tcp_event.tcb).is_none_or(|live| {
+            TcpEventKind::Rundown => self.live.get(&tcp_event.tcb).is_none_or(|live| {
                 let is_same = tcp_event
                     .ends
                     .is_some_and(|ends| live.row.local_address.is_none() || has_ends(live, &ends));
@@ -158,7 +158,7 @@ impl Tcp {
         let mut connection = Live::new(self.count, tcp_event.kind.name(), tcp_event.tcb, ns);
         self.count += 1;
         // A connection in the rundown was opened before.
-        if tcp_event.kind != Kind::Rundown && context.range.contains(ns) {
+        if tcp_event.kind != TcpEventKind::Rundown && context.range.contains(ns) {
             connection.row.open_ns = Some(ns);
         }
         let template = self.templates.remove(&tcp_event.tcb);
@@ -166,7 +166,7 @@ impl Tcp {
         // connection whose start was lost.
         let template = template.filter(|(at, _)| {
             // A rundown lists connections of any age, so the age of the template does not matter.
-            ns.saturating_sub(*at) <= TEMPLATE_NS || tcp_event.kind == Kind::Rundown
+            ns.saturating_sub(*at) <= TEMPLATE_NS || tcp_event.kind == TcpEventKind::Rundown
         });
         connection.row.template = template.and_then(|(_, template)| template);
         // A control block is reused, so its previous connection is over, although no close was
@@ -268,9 +268,9 @@ fn identify(live: &mut Live, tcp_event: &TcpEvent, event: &RawEvent<'_>, context
         // Only this event is logged in a thread of the process that requests the connection.
         // The header of other events names the process that happened to run while the packet was
         // handled.
-        Kind::Connect => event.process_id(),
+        TcpEventKind::Connect => event.process_id(),
         // The owner that is reported when the connection is established replaces an earlier one.
-        Kind::Connected => tcp_event.pid,
+        TcpEventKind::Connected => tcp_event.pid,
         // A later event may name the process of the driver that cleans up; the first one is the
         // owner.
         _ => tcp_event.pid.filter(|_| row.process_key.is_none()),
@@ -289,42 +289,42 @@ fn happened(live: &mut Live, tcp_event: &TcpEvent, ns: i64) -> Option<table::Tcp
     };
     match tcp_event.kind {
         // The first time counts, since damaged or merged traces repeat events.
-        Kind::Connected => _ = row.connected_ns.get_or_insert(ns),
-        Kind::ConnectFailed => {
+        TcpEventKind::Connected => _ = row.connected_ns.get_or_insert(ns),
+        TcpEventKind::ConnectFailed => {
             row.is_failed = true;
             row.close_ns.get_or_insert(ns);
             live.is_closed = true;
         }
-        Kind::Close | Kind::Shutdown => {
+        TcpEventKind::Close | TcpEventKind::Shutdown => {
             row.close_ns.get_or_insert(ns);
             live.is_closed = true;
         }
-        Kind::Abort => _ = row.abort_ns.get_or_insert(ns),
-        Kind::RemoteReset => _ = row.remote_reset_ns.get_or_insert(ns),
-        Kind::RetransmitTimeout => _ = row.retransmit_timeout_ns.get_or_insert(ns),
-        Kind::Post => sum(&mut row.posts, &mut row.post_bytes),
-        Kind::Inject => sum(&mut row.injects, &mut row.inject_bytes),
-        Kind::KeepAlive => row.keep_alives += 1,
-        Kind::Template => row.template = tcp_event.template.and_then(template_name),
-        Kind::Send => {
+        TcpEventKind::Abort => _ = row.abort_ns.get_or_insert(ns),
+        TcpEventKind::RemoteReset => _ = row.remote_reset_ns.get_or_insert(ns),
+        TcpEventKind::RetransmitTimeout => _ = row.retransmit_timeout_ns.get_or_insert(ns),
+        TcpEventKind::Post => sum(&mut row.posts, &mut row.post_bytes),
+        TcpEventKind::Inject => sum(&mut row.injects, &mut row.inject_bytes),
+        TcpEventKind::KeepAlive => row.keep_alives += 1,
+        TcpEventKind::Template => row.template = tcp_event.template.and_then(template_name),
+        TcpEventKind::Send => {
             // Without a sequence number the segment is left out of all sums of this direction, so
             // that they agree with each other.
             let (sequence, bytes) = segment(tcp_event)?;
             live.sent(ns, sequence, bytes);
         }
-        Kind::Receive => {
+        TcpEventKind::Receive => {
             let (sequence, bytes) = segment(tcp_event)?;
             return live.received(ns, sequence, bytes);
         }
-        Kind::Retransmit | Kind::TailLossProbe => {
+        TcpEventKind::Retransmit | TcpEventKind::TailLossProbe => {
             return live.retransmitted(tcp_event.kind.name(), ns, tcp_event.sequence?);
         }
-        Kind::Summary => {
+        TcpEventKind::Summary => {
             if let Some(summary) = &tcp_event.summary {
                 live.counted(summary);
             }
         }
-        Kind::Connect | Kind::Accept | Kind::Rundown => {}
+        TcpEventKind::Connect | TcpEventKind::Accept | TcpEventKind::Rundown => {}
     }
     None
 }
@@ -341,9 +341,11 @@ fn happened_outside(live: &mut Live, tcp_event: &TcpEvent, ns: i64) {
     match tcp_event.kind {
         // Closing is followed outside the range as well: otherwise a later connection with this
         // control block would be added to the old one.
-        Kind::Close | Kind::Shutdown | Kind::ConnectFailed => live.is_closed = true,
-        Kind::Template => live.row.template = tcp_event.template.and_then(template_name),
-        Kind::Send => {
+        TcpEventKind::Close | TcpEventKind::Shutdown | TcpEventKind::ConnectFailed => {
+            live.is_closed = true
+        }
+        TcpEventKind::Template => live.row.template = tcp_event.template.and_then(template_name),
+        TcpEventKind::Send => {
             let Some((sequence, bytes)) = segment(tcp_event) else {
                 return;
             };

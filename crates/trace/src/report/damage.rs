@@ -54,13 +54,14 @@ impl DamageReport {
 
 impl From<&Damage> for DamageReport {
     fn from(damage: &Damage) -> Self {
-        let count =
-            |(kind, count): (etwkit_etl::damage::Kind, etwkit_etl::damage::Count)| DamageCount {
+        let count = |(kind, count): (etwkit_etl::damage::DamageKind, etwkit_etl::damage::Count)| {
+            DamageCount {
                 kind: kind.name(),
                 meaning: kind.meaning(),
                 places: count.places,
                 bytes: count.bytes,
-            };
+            }
+        };
         let place = |place: &etwkit_etl::damage::DamageAt| DamagePlace {
             kind: place.kind.name(),
             file: place.file,

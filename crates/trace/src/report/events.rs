@@ -6,7 +6,7 @@ use std::sync::Arc;
 use etwkit_decode::{Decoder, Descriptions};
 use etwkit_etl::{Identity, Order, RawEvent, Session};
 
-pub use super::filter::{EventFilter, ProviderFilter, Wanted};
+pub use super::filter::{EventFilter, NameFilter, ProviderFilter};
 pub use super::row::EventRow;
 
 use super::counts::{CountReport, EventCounts, Names};
@@ -28,7 +28,7 @@ pub struct Events<'s> {
 
 /// The data at the end of a list of events.
 #[derive(Debug, Clone)]
-pub struct Listed {
+pub struct EventListing {
     /// Number of listed events.
     pub events: u64,
     /// Messages of WPP among them without their text.
@@ -119,7 +119,7 @@ impl<'s> Events<'s> {
         mut self,
         filter: &EventFilter<'_>,
         mut on_row: impl FnMut(&EventRow) -> ControlFlow<()>,
-    ) -> etwkit_etl::Result<Listed> {
+    ) -> etwkit_etl::Result<EventListing> {
         let mut choice = self.choice(filter, true);
         let mut without_format = 0;
         let pass = self.session.for_each(Order::Time, |event| {
@@ -133,7 +133,7 @@ impl<'s> Events<'s> {
             on_row(&self.rows.decoded(row, event))
         })?;
         let damage = damage::of_pass(self.session, &pass);
-        Ok(Listed {
+        Ok(EventListing {
             events: choice.taken,
             without_format,
             damage: DamageReport::from(&damage),

@@ -9,20 +9,20 @@ use crate::import::Range;
 
 /// A predicate over the texts for one thing (for example a name and a number): true if any of them
 /// is wanted.
-pub type Wanted<'f> = Box<dyn Fn(&[&str]) -> bool + 'f>;
+pub type NameFilter<'f> = Box<dyn Fn(&[&str]) -> bool + 'f>;
 
 /// The provider of wanted events.
 pub enum ProviderFilter<'f> {
     /// Events of one provider or class.
     Guid(Guid),
     /// Events of providers and classes with matching names.
-    Names(Wanted<'f>),
+    Names(NameFilter<'f>),
 }
 
 impl<'f> ProviderFilter<'f> {
     /// Parses the text of a user: a GUID, otherwise names.
     #[must_use]
-    pub fn new(text: &str, names: Wanted<'f>) -> Self {
+    pub fn new(text: &str, names: NameFilter<'f>) -> Self {
         text.parse().map_or(Self::Names(names), Self::Guid)
     }
 
@@ -40,9 +40,9 @@ pub struct EventFilter<'f> {
     pub provider: Option<ProviderFilter<'f>>,
     /// By name: gets the whole name such as `Thread/CSwitch`, the part after its last slash, and
     /// for events named by the built-in tables their number such as `EventID(3008)`.
-    pub name: Option<Wanted<'f>>,
+    pub name: Option<NameFilter<'f>>,
     /// By process: gets its name with and without `.exe`, its ID, and both as answers print them.
-    pub process: Option<Wanted<'f>>,
+    pub process: Option<NameFilter<'f>>,
     /// Filter by time.
     pub range: Range,
     /// Maximum number of events; the first ones are kept.
@@ -98,14 +98,14 @@ impl EventFilter<'_> {
 }
 
 /// Only the last slash counts, so a pattern with a slash never matches a part of a name.
-fn is_named(row: &Row, wanted: &Wanted<'_>) -> bool {
+fn is_named(row: &Row, wanted: &NameFilter<'_>) -> bool {
     let number = row.number.map(numbered);
     let last = row.event.rsplit_once('/').map(|(_, last)| last);
     let names = [Some(row.event.as_str()), last, number.as_deref()];
     wanted(&names.into_iter().flatten().collect::<Vec<_>>())
 }
 
-fn is_of_process(row: &Row, wanted: &Wanted<'_>) -> bool {
+fn is_of_process(row: &Row, wanted: &NameFilter<'_>) -> bool {
     let pid = row.pid.map_or_else(String::new, |pid| pid.to_string());
     let bare = row.process.strip_suffix(".exe").unwrap_or(&row.process);
     // Both forms in which answers print a process, so that a name can be copied from one.

@@ -11,7 +11,7 @@ use arrow_schema::{DataType, TimeUnit};
 
 /// Type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// 32-bit signed integer.
     Int32,
     /// 64-bit signed integer.
@@ -31,7 +31,7 @@ pub enum Kind {
 /// Time zone of timestamps.
 const UTC: &str = "UTC";
 
-impl Kind {
+impl ColumnKind {
     /// The Arrow type.
     #[must_use]
     pub fn data_type(self) -> DataType {
@@ -53,7 +53,7 @@ pub struct Column {
     /// Name; times end in `_ns` and sizes in `_bytes`.
     pub name: &'static str,
     /// Type.
-    pub kind: Kind,
+    pub kind: ColumnKind,
     /// True if a value may be missing.
     pub nullable: bool,
     /// `ns`, `bytes`, `key` (of another table), or empty.
@@ -65,7 +65,7 @@ pub struct Column {
 /// A type that a field of a row can have.
 pub trait Value {
     /// Type of its column.
-    const KIND: Kind;
+    const KIND: ColumnKind;
     /// True if it may be missing.
     const NULLABLE: bool = false;
     /// Collects values.
@@ -85,7 +85,7 @@ pub trait Value {
 macro_rules! number {
     ($type:ty, $kind:ident, $array:ty, $builder:ty) => {
         impl Value for $type {
-            const KIND: Kind = Kind::$kind;
+            const KIND: ColumnKind = ColumnKind::$kind;
             type Builder = Vec<$type>;
             #[inline]
             fn append(&self, builder: &mut Self::Builder) {
@@ -96,7 +96,7 @@ macro_rules! number {
             }
         }
         impl Value for Option<$type> {
-            const KIND: Kind = Kind::$kind;
+            const KIND: ColumnKind = ColumnKind::$kind;
             const NULLABLE: bool = true;
             type Builder = $builder;
             #[inline]
@@ -118,7 +118,7 @@ macro_rules! by_builder {
     ($($type:ty, $kind:ident, $nullable:literal, $builder:ty,
        |$self:ident, $b:ident| $append:expr $(, $bytes:expr)?;)*) => {$(
         impl Value for $type {
-            const KIND: Kind = Kind::$kind;
+            const KIND: ColumnKind = ColumnKind::$kind;
             const NULLABLE: bool = $nullable;
             type Builder = $builder;
             #[inline]
@@ -181,7 +181,7 @@ impl Default for UtcBuilder {
 }
 
 impl Value for Option<UtcTime> {
-    const KIND: Kind = Kind::Timestamp;
+    const KIND: ColumnKind = ColumnKind::Timestamp;
     const NULLABLE: bool = true;
     type Builder = UtcBuilder;
     fn append(&self, builder: &mut Self::Builder) {

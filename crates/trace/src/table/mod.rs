@@ -43,7 +43,7 @@ use arrow_schema::{ArrowError, Field, Schema};
 pub use about::*;
 pub use alpc::*;
 pub use calls::*;
-pub use column::{Column, Kind, UtcBuilder, UtcTime, Value};
+pub use column::{Column, ColumnKind, UtcBuilder, UtcTime, Value};
 pub use cores::*;
 pub use counters::*;
 pub use cpu::*;
@@ -176,7 +176,7 @@ pub static ABOUT: &[&Table] = &[ExtractInfo::TABLE, TopicInfo::TABLE];
 /// rows of an extract.
 pub const RUN_ID: Column = Column {
     name: "run_id",
-    kind: Kind::Int64,
+    kind: ColumnKind::Int64,
     nullable: false,
     unit: "",
     doc: "The trace, as a number made of its content: the same in every extract of it, and another one for \

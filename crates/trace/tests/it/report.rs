@@ -9,7 +9,7 @@ use etwkit_etl::writer::{KernelContext, KernelEvent, ManifestEvent, SessionOptio
 use etwkit_etl::{Guid, Session};
 use etwkit_trace::import::Range;
 use etwkit_trace::report::counts::{CountReport, Counting};
-use etwkit_trace::report::events::{EventFilter, EventRow, Events, ProviderFilter, Wanted};
+use etwkit_trace::report::events::{EventFilter, EventRow, Events, NameFilter, ProviderFilter};
 use etwkit_trace::report::info::{Info, Misfit};
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ fn trace() -> Session {
 }
 
 /// Expects the texts in a list of words.
-fn one_of(words: &'static str) -> Wanted<'static> {
+fn one_of(words: &'static str) -> NameFilter<'static> {
     Box::new(move |texts| {
         texts
             .iter()

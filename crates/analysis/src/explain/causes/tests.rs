@@ -1,6 +1,6 @@
 use etwkit_sql::filter::TextFilter;
 
-use super::super::feature::{Kind, Matrix, Measure, Name};
+use super::super::feature::{FeatureKind, Matrix, Measure, Name};
 use super::*;
 
 /// Pseudo-random numbers, the same each time.
@@ -37,7 +37,7 @@ impl Made {
             .collect()
     }
 
-    fn add(&mut self, kind: Kind, measure: Measure, what: &str, depth: f64, values: &[f64]) {
+    fn add(&mut self, kind: FeatureKind, measure: Measure, what: &str, depth: f64, values: &[f64]) {
         for (run, value) in values.iter().enumerate() {
             let process = Some("Test.exe".to_owned());
             let name = Name {
@@ -54,7 +54,7 @@ impl Made {
         for number in 0..features {
             let values = self.column(|chance| 40.0 * chance);
             self.add(
-                Kind::Method,
+                FeatureKind::Method,
                 Measure::Cpu,
                 &format!("noise.dll!F{number}"),
                 2.0,
@@ -89,26 +89,44 @@ fn three(runs: usize, seed: u64) -> (Made, Vec<f64>, [Vec<f64>; 3]) {
         ("av.sys!PreCreate", &scans),
         ("dns.dll!Query", &names),
     ] {
-        made.add(Kind::Method, Measure::Wait, method, 1.0, values);
+        made.add(FeatureKind::Method, Measure::Wait, method, 1.0, values);
         made.add(
-            Kind::Method,
+            FeatureKind::Method,
             Measure::Wait,
             &format!("{method}Caller"),
             3.0,
             values,
         );
     }
-    made.add(Kind::HardFault, Measure::Time, "", 0.0, &faults);
+    made.add(FeatureKind::HardFault, Measure::Time, "", 0.0, &faults);
     let bytes: Vec<f64> = faults.iter().map(|ms| 4096.0 * ms).collect();
-    made.add(Kind::HardFault, Measure::Bytes, "", 0.0, &bytes);
-    made.add(Kind::Tag, Measure::Wait, "Antivirus\\X", 0.0, &scans);
+    made.add(FeatureKind::HardFault, Measure::Bytes, "", 0.0, &bytes);
+    made.add(FeatureKind::Tag, Measure::Wait, "Antivirus\\X", 0.0, &scans);
     let both = sum(&[&faults, &scans]);
-    made.add(Kind::Method, Measure::Wait, "test.exe!Load", 5.0, &both);
+    made.add(
+        FeatureKind::Method,
+        Measure::Wait,
+        "test.exe!Load",
+        5.0,
+        &both,
+    );
     let waits = sum(&[&faults, &scans, &names]);
-    made.add(Kind::Process, Measure::Wait, "", 0.0, &waits);
+    made.add(FeatureKind::Process, Measure::Wait, "", 0.0, &waits);
     let metric = sum(&[&waits, &own]);
-    made.add(Kind::Method, Measure::Wait, "other.exe!Idle", 0.0, &metric);
-    made.add(Kind::Method, Measure::Cpu, "test.exe!Compute", 0.0, &own);
+    made.add(
+        FeatureKind::Method,
+        Measure::Wait,
+        "other.exe!Idle",
+        0.0,
+        &metric,
+    );
+    made.add(
+        FeatureKind::Method,
+        Measure::Cpu,
+        "test.exe!Compute",
+        0.0,
+        &own,
+    );
     made.noise(60);
     made.matrix.finish();
     (made, metric, [faults, scans, names])
@@ -129,7 +147,13 @@ fn a_cause_slows_the_runs_to_which_it_adds_time() {
     let lookups: Vec<f64> = (0..40)
         .map(|run| if run % 4 == 0 { 101.0 } else { 1.0 })
         .collect();
-    made.add(Kind::Method, Measure::Wait, "dns.dll!Query", 1.0, &lookups);
+    made.add(
+        FeatureKind::Method,
+        Measure::Wait,
+        "dns.dll!Query",
+        1.0,
+        &lookups,
+    );
     made.noise(10);
     made.matrix.finish();
     let found = Causes::find(&made.matrix, &sum(&[&own, &lookups]));
@@ -278,7 +302,13 @@ fn without_a_cause_there_is_none() {
 fn runs_that_are_the_same_have_none() {
     let mut made = Made::new(100, 5);
     let own = made.column(|chance| 500.0 + 10.0 * chance);
-    made.add(Kind::Method, Measure::Cpu, "test.exe!Compute", 0.0, &own);
+    made.add(
+        FeatureKind::Method,
+        Measure::Cpu,
+        "test.exe!Compute",
+        0.0,
+        &own,
+    );
     made.matrix.finish();
     let found = Causes::find(&made.matrix, &own);
     assert!(found.is_even && found.causes.is_empty());
@@ -289,8 +319,20 @@ fn runs_that_are_the_same_have_none() {
 fn the_whole_of_a_run_is_a_cause_if_there_is_no_other() {
     let mut made = Made::new(60, 5);
     let own = made.column(|chance| 500.0 + 300.0 * chance);
-    made.add(Kind::Method, Measure::Cpu, "test.exe!Compute", 0.0, &own);
-    made.add(Kind::Method, Measure::Cpu, "test.exe!main", 4.0, &own);
+    made.add(
+        FeatureKind::Method,
+        Measure::Cpu,
+        "test.exe!Compute",
+        0.0,
+        &own,
+    );
+    made.add(
+        FeatureKind::Method,
+        Measure::Cpu,
+        "test.exe!main",
+        4.0,
+        &own,
+    );
     made.noise(20);
     made.matrix.finish();
     let found = Causes::find(&made.matrix, &own);
@@ -315,7 +357,7 @@ fn a_setting_that_slow_runs_have() {
         .map(|(off, noise)| 400.0 + 90.0 * off + noise)
         .collect();
     made.add(
-        Kind::Setting,
+        FeatureKind::Setting,
         Measure::Present,
         "write cache of disk 0: off",
         0.0,
@@ -339,8 +381,14 @@ fn rounding_does_not_choose_the_name() {
         let waits = made.column(|chance| 300.0 * chance);
         let most: Vec<f64> = waits.iter().map(|ms| 0.999 * ms).collect();
         let metric: Vec<f64> = waits.iter().map(|ms| 400.0 + ms).collect();
-        made.add(Kind::Method, Measure::Wait, "ntfs.sys!Flush", 1.0, &most);
-        made.add(Kind::Reason, Measure::Wait, "Executive", 0.0, &waits);
+        made.add(
+            FeatureKind::Method,
+            Measure::Wait,
+            "ntfs.sys!Flush",
+            1.0,
+            &most,
+        );
+        made.add(FeatureKind::Reason, Measure::Wait, "Executive", 0.0, &waits);
         made.matrix.finish();
         let found = Causes::find(&made.matrix, &metric);
         assert_eq!(found.causes[0].name.what, "ntfs.sys!Flush", "{seed}");
@@ -358,11 +406,23 @@ fn an_idle_thread_of_another_program_is_no_part_of_a_sum() {
         let flushes = made.column(often(450.0));
         let own = made.column(|chance| 900.0 + 20.0 * chance);
         let metric = sum(&[&clock, &flushes, &own]);
-        made.add(Kind::Method, Measure::Cpu, "test.exe!Parse", 0.0, &clock);
-        made.add(Kind::Method, Measure::Wait, "ntfs.sys!Flush", 0.0, &flushes);
+        made.add(
+            FeatureKind::Method,
+            Measure::Cpu,
+            "test.exe!Parse",
+            0.0,
+            &clock,
+        );
+        made.add(
+            FeatureKind::Method,
+            Measure::Wait,
+            "ntfs.sys!Flush",
+            0.0,
+            &flushes,
+        );
         for (run, ms) in metric.iter().enumerate() {
             let name = Name {
-                kind: Kind::Method,
+                kind: FeatureKind::Method,
                 measure: Measure::Wait,
                 what: "agent.exe!Loop".to_owned(),
                 process: Some("agent.exe".to_owned()),
@@ -388,7 +448,13 @@ fn a_millisecond_does_not_take_thousands() {
     let mut made = Made::new(16, 3);
     let metric = made.column(|chance| 2_000.0 + 1_000.0 * chance);
     let ready: Vec<f64> = metric.iter().map(|ms| ms / 4_000.0).collect();
-    made.add(Kind::Method, Measure::Ready, "dwm.exe!Loop", 0.0, &ready);
+    made.add(
+        FeatureKind::Method,
+        Measure::Ready,
+        "dwm.exe!Loop",
+        0.0,
+        &ready,
+    );
     made.matrix.finish();
     assert!(Causes::find(&made.matrix, &metric).causes.is_empty());
     // The unit of another metric is not known.
@@ -416,11 +482,29 @@ fn parts_that_move_together_are_one_cause() {
         .collect();
     let own = made.column(|chance| 900.0 + 5.0 * chance);
     let metric = sum(&[&parse, &join, &scans, &own]);
-    made.add(Kind::Method, Measure::Cpu, "test.exe!Parse", 0.0, &parse);
-    made.add(Kind::Method, Measure::Wait, "test.exe!Join", 0.0, &join);
-    made.add(Kind::Method, Measure::Wait, "av.sys!Scan", 0.0, &scans);
+    made.add(
+        FeatureKind::Method,
+        Measure::Cpu,
+        "test.exe!Parse",
+        0.0,
+        &parse,
+    );
+    made.add(
+        FeatureKind::Method,
+        Measure::Wait,
+        "test.exe!Join",
+        0.0,
+        &join,
+    );
+    made.add(
+        FeatureKind::Method,
+        Measure::Wait,
+        "av.sys!Scan",
+        0.0,
+        &scans,
+    );
     let waits = sum(&[&join, &scans]);
-    made.add(Kind::Process, Measure::Wait, "", 0.0, &waits);
+    made.add(FeatureKind::Process, Measure::Wait, "", 0.0, &waits);
     made.matrix.finish();
     let found = Causes::find(&made.matrix, &metric);
     let of_processor: Vec<&Cause> = found
@@ -442,20 +526,26 @@ fn a_module_is_among_the_names_of_a_cause() {
     let time: Vec<f64> = has.iter().map(|has| 300.0 * has).collect();
     let metric = sum(&[&time, &own]);
     for kind in [
-        Kind::Method,
-        Kind::Driver,
-        Kind::HardFault,
-        Kind::Tag,
-        Kind::Disk,
-        Kind::File,
-        Kind::Folder,
-        Kind::Path,
-        Kind::Reason,
-        Kind::Process,
+        FeatureKind::Method,
+        FeatureKind::Driver,
+        FeatureKind::HardFault,
+        FeatureKind::Tag,
+        FeatureKind::Disk,
+        FeatureKind::File,
+        FeatureKind::Folder,
+        FeatureKind::Path,
+        FeatureKind::Reason,
+        FeatureKind::Process,
     ] {
         made.add(kind, Measure::Time, "x", 0.0, &time);
     }
-    made.add(Kind::Module, Measure::Present, "x.dll 2.0", 0.0, &has);
+    made.add(
+        FeatureKind::Module,
+        Measure::Present,
+        "x.dll 2.0",
+        0.0,
+        &has,
+    );
     made.matrix.finish();
     let found = Causes::find(&made.matrix, &metric);
     assert_eq!(found.causes[0].others[0].what, "x.dll 2.0");
@@ -474,8 +564,20 @@ fn a_cause_of_slow_and_fast_runs_alike_is_named() {
     let mut made = Made::new(12, 9);
     let own = made.column(|chance| 900.0 + 5.0 * chance);
     let metric = sum(&[&scans, &names, &own]);
-    made.add(Kind::Method, Measure::Wait, "av.sys!Scan", 0.0, &scans);
-    made.add(Kind::Method, Measure::Wait, "dns.dll!Query", 0.0, &names);
+    made.add(
+        FeatureKind::Method,
+        Measure::Wait,
+        "av.sys!Scan",
+        0.0,
+        &scans,
+    );
+    made.add(
+        FeatureKind::Method,
+        Measure::Wait,
+        "dns.dll!Query",
+        0.0,
+        &names,
+    );
     made.matrix.finish();
     let found = Causes::find(&made.matrix, &metric);
     let of = |cause: &Cause| cause.name.what.clone();
@@ -502,8 +604,20 @@ fn a_cause_that_fast_runs_have_is_told_apart() {
     let mut made = Made::new(12, 9);
     let own = made.column(|chance| 900.0 + 5.0 * chance);
     let metric = sum(&[&scans, &names, &own]);
-    made.add(Kind::Method, Measure::Wait, "av.sys!Scan", 0.0, &scans);
-    made.add(Kind::Method, Measure::Wait, "dns.dll!Query", 0.0, &names);
+    made.add(
+        FeatureKind::Method,
+        Measure::Wait,
+        "av.sys!Scan",
+        0.0,
+        &scans,
+    );
+    made.add(
+        FeatureKind::Method,
+        Measure::Wait,
+        "dns.dll!Query",
+        0.0,
+        &names,
+    );
     made.matrix.finish();
     let found = Causes::find(&made.matrix, &metric);
     let of_fast: Vec<&str> = found

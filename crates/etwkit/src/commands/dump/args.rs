@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use anyhow::bail;
 use clap::Args;
-use etwkit_compat::Guest;
+use etwkit_compat::EtwAnalyzerForm;
 use etwkit_compat::csv::Style;
 use etwkit_question::numbers::Numbers;
 use etwkit_question::test_run::Selection;
@@ -96,7 +96,7 @@ pub(crate) struct Common {
     pub(crate) show_full_file_name: bool,
     /// Additional settings of an ETWAnalyzer line; `None` on our own command lines.
     #[arg(skip)]
-    pub(crate) guest: Option<Guest>,
+    pub(crate) etwanalyzer: Option<EtwAnalyzerForm>,
     /// True if the question compares two extracts, so that it needs both. One that is named twice is
     /// compared with itself.
     #[arg(skip)]
@@ -105,7 +105,7 @@ pub(crate) struct Common {
     #[arg(skip)]
     pub(super) most_rows: Option<usize>,
     /// Columns by name: a;b only these, !a all but these, +a also these (*, ?)
-    #[arg(long, value_name = "NAMES", allow_hyphen_values = true, help_heading = OUTPUT)]
+    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, help_heading = OUTPUT)]
     pub(crate) column: Option<String>,
     // Last, since few need them and help keeps the order.
     #[command(flatten)]
@@ -179,9 +179,9 @@ impl Common {
     /// Returns the format of numbers in text.
     pub(super) fn numbers(&self) -> Numbers {
         let numbers = self
-            .guest
+            .etwanalyzer
             .as_ref()
-            .map(|guest| guest.numbers)
+            .map(|form| form.numbers)
             .unwrap_or_default();
         if self.no_digit_sep {
             numbers.ungrouped()
@@ -202,13 +202,13 @@ impl Common {
     }
 
     /// Returns the style of a CSV file in the format of ETWAnalyzer.
-    pub(super) fn guest_csv(&self) -> Option<&Style> {
-        self.guest.as_ref()?.csv.as_ref()
+    pub(super) fn etwanalyzer_csv(&self) -> Option<&Style> {
+        self.etwanalyzer.as_ref()?.csv.as_ref()
     }
 
     /// True if text has the units and digits of ETWAnalyzer.
     pub(super) const fn is_etwanalyzer(&self) -> bool {
-        self.guest.is_some()
+        self.etwanalyzer.is_some()
     }
 }
 

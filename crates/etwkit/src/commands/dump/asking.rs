@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) use etwkit_engine::Naming;
-use etwkit_engine::{Asked, Asking};
+use etwkit_engine::{Asking, ExtractAnswer};
 use etwkit_sql::Session;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -19,7 +19,7 @@ pub(super) fn ask_in_order<A: Send>(
     Context { engine, asking }: &Context,
     wants_notes: bool,
     question: &(impl Fn(&Session) -> etwkit_question::Result<A> + Sync),
-    mut take: impl FnMut(Asked<A>) -> anyhow::Result<()>,
+    mut take: impl FnMut(ExtractAnswer<A>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let bar = bar(extracts.len());
     let progress = Arc::new(Listener {

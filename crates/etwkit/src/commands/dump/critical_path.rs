@@ -3,13 +3,13 @@
 use etwkit_analysis::questions::CRITICAL_PATH;
 use etwkit_question::AnyQuestion;
 
-use super::own::{NoMore, Own, OwnArgs};
+use super::question_command::{NoMore, QuestionCommand, QuestionCommandArgs};
 
 /// Names the question.
 #[derive(Debug)]
 pub(crate) struct CriticalPath;
 
-impl Own for CriticalPath {
+impl QuestionCommand for CriticalPath {
     type More = NoMore;
 
     fn question() -> &'static dyn AnyQuestion {
@@ -17,4 +17,4 @@ impl Own for CriticalPath {
     }
 }
 
-pub(crate) type PathArgs = OwnArgs<CriticalPath>;
+pub(crate) type PathArgs = QuestionCommandArgs<CriticalPath>;

@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Id};
 use etwkit_base::digits::counted;
 pub(super) use etwkit_engine::question;
 use etwkit_engine::{DiskFiles, ask_names, questions};
-use etwkit_question::nothing::Chosen;
+use etwkit_question::nothing::RowFilters;
 use etwkit_question::{
     Answer, AnyQuestion, AnyRequest, Opt, Tagging, Values, request_schema, row_schema,
 };
@@ -17,8 +17,8 @@ use etwkit_sql::Session;
 use etwkit_terminal::Exit;
 use serde_json::json;
 
+use super::answer_printer;
 use super::args::{Common, ProcessOutput};
-use super::cells;
 use super::copy::CopyArgs;
 use super::output::show_sql;
 use crate::arguments::WHERE;
@@ -224,7 +224,7 @@ pub(super) fn run_as(
     if args.common.show_sql {
         return show_sql(printer, &sql_of(args, &*request)?);
     }
-    let asking = cells::Asking {
+    let printed = answer_printer::PrintedQuestion {
         common: &args.common,
         processes: args.processes.as_ref(),
         command,
@@ -233,14 +233,14 @@ pub(super) fn run_as(
         request: &*request,
     };
     if let Some(answer) = ask_names(&*request, &args.common.extracts)? {
-        return answered_to_names(args, &asking, printer, answer);
+        return answered_to_names(args, &printed, printer, answer);
     }
     prepare(args, &*request, printer)?;
     let answer = |session: &Session| answer_of(&args.common, &*request, session);
     let (exit, asked) = if request.is_of_all() {
-        cells::answered_together(&asking, printer, answer)?
+        answer_printer::answered_together(&printed, printer, answer)?
     } else {
-        cells::answered(&asking, printer, answer)?
+        answer_printer::answered(&printed, printer, answer)?
     };
     if exit == Exit::Nothing && !asked.is_empty() {
         say_why_nothing(args, &*request, merge, &asked, printer)?;
@@ -273,7 +273,7 @@ fn sql_of(args: &Declared, request: &dyn AnyRequest) -> anyhow::Result<String> {
 /// Prints the answer about names of recordings, and copies these if that is requested.
 fn answered_to_names(
     args: &Declared,
-    asking: &cells::Asking<'_>,
+    printed: &answer_printer::PrintedQuestion<'_>,
     printer: &mut Printer<'_>,
     answer: Answer,
 ) -> anyhow::Result<Exit> {
@@ -281,7 +281,7 @@ fn answered_to_names(
         args.common.chosen_by.condition.is_none(),
         "--where chooses among extracts, and this question reads names of files alone"
     );
-    let exit = cells::answered_to_names(asking, printer, answer)?;
+    let exit = answer_printer::answered_to_names(printed, printer, answer)?;
     if let Some(copy) = &args.copy {
         copy.run(&args.common, printer)?;
     }
@@ -315,7 +315,7 @@ fn say_why_nothing(
     asked: &[PathBuf],
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<()> {
-    let chosen = Chosen::of(args.question, &args.values);
+    let chosen = RowFilters::of(args.question, &args.values);
     let nothing = request.nothing_found().filter(|_| chosen.is_empty());
     match nothing {
         // The text of the answer says it already.
@@ -358,7 +358,7 @@ fn print_schemas(
 /// Prints the reason why extracts have no row.
 fn explain(
     args: &Declared,
-    chosen: &Chosen,
+    chosen: &RowFilters,
     asked: &[PathBuf],
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<()> {

@@ -13,7 +13,7 @@ use etwkit_terminal::{Exit, Table};
 
 use super::declared::Declared;
 use super::output::ask_each;
-use super::own::{self, Own, OwnArgs};
+use super::question_command::{self, QuestionCommand, QuestionCommandArgs};
 use super::{one_finding, page};
 use crate::options::OUTPUT;
 use crate::out_file::Replace;
@@ -23,7 +23,7 @@ use crate::printer::Printer;
 #[derive(Debug)]
 pub(crate) struct Diagnose;
 
-impl Own for Diagnose {
+impl QuestionCommand for Diagnose {
     type More = MoreArgs;
 
     fn question() -> &'static dyn AnyQuestion {
@@ -62,7 +62,7 @@ pub(crate) struct MoreArgs {
     markdown: Option<PathBuf>,
 }
 
-pub(crate) type DiagnoseArgs = OwnArgs<Diagnose>;
+pub(crate) type DiagnoseArgs = QuestionCommandArgs<Diagnose>;
 
 pub(crate) fn run(args: &DiagnoseArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let MoreArgs {
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &DiagnoseArgs, printer: &mut Printer<'_>) -> anyhow::Res
                 write(file, Replace::Nothing, &markdown(all), printer)
             })
         }
-        (None, None, None) => own::run(args, printer),
+        (None, None, None) => question_command::run(args, printer),
     }
 }
 

@@ -10,8 +10,8 @@ use etwkit_question::{AnyQuestion, Question as _, Request as _};
 use etwkit_terminal::Exit;
 
 use super::output::ask_all;
-use super::own::{self, Own, OwnArgs};
 use super::page;
+use super::question_command::{self, QuestionCommand, QuestionCommandArgs};
 use crate::options::OUTPUT;
 use crate::printer::Printer;
 
@@ -19,7 +19,7 @@ use crate::printer::Printer;
 #[derive(Debug)]
 pub(crate) struct Explain;
 
-impl Own for Explain {
+impl QuestionCommand for Explain {
     type More = PageArgs;
 
     fn question() -> &'static dyn AnyQuestion {
@@ -36,11 +36,11 @@ pub(crate) struct PageArgs {
     html: Option<PathBuf>,
 }
 
-pub(crate) type ExplainArgs = OwnArgs<Explain>;
+pub(crate) type ExplainArgs = QuestionCommandArgs<Explain>;
 
 pub(crate) fn run(args: &ExplainArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let Some(file) = &args.more.html else {
-        return own::run(args, printer);
+        return question_command::run(args, printer);
     };
     let asked = &args.question;
     let request = ExplainRequest::from_json(&asked.values)?;

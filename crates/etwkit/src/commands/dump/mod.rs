@@ -1,26 +1,26 @@
 //! `etwkit dump`: ready-made questions. Requests and numbers belong to `etwkit_questions`; this module
 //! has the arguments and the text.
 
+mod answer_printer;
 mod args;
 mod asking;
-mod cells;
-mod chosen;
 mod columns;
 mod copies;
 mod copy;
 pub(crate) mod critical_path;
 mod declared;
 pub(crate) mod diagnose;
+pub(crate) mod dump_args;
 pub(crate) mod explain;
 pub(crate) mod one_finding;
 mod output;
-pub(crate) mod own;
 mod page;
-pub(crate) mod root;
+pub(crate) mod question_command;
+mod recording_choice;
 pub(crate) mod typed;
 
+use dump_args::DumpArgs;
 use etwkit_terminal::Exit;
-use root::DumpArgs;
 
 use crate::printer::Printer;
 

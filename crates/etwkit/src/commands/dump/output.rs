@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use etwkit_compat::csv as csv_of_etwanalyzer;
-use etwkit_engine::Asked;
+use etwkit_engine::ExtractAnswer;
 use etwkit_question::rows::Field;
 use etwkit_question::text::Text;
 use etwkit_question::trace::TraceInfo;
@@ -52,7 +52,7 @@ pub(super) fn ask_each<A: Send>(
     let mut parts = OneRecording::default();
     let naming = Naming {
         with_path: common.show_full_file_name,
-        as_asked: common.guest_csv().is_some(),
+        as_asked: common.etwanalyzer_csv().is_some(),
     };
     let wants_notes = printer.wants_notes();
     ask_in_order(
@@ -146,7 +146,7 @@ pub(super) fn ask_all<A>(
         extracts = readable(extracts, printer)?;
     }
     let Context { engine, asking } = printer.context();
-    let Asked {
+    let ExtractAnswer {
         name,
         notes,
         gaps,
@@ -273,7 +273,7 @@ pub(super) fn machine_with_header<'r>(
         return Ok(true);
     }
     if let Some(path) = &common.csv {
-        if let Some(style) = common.guest_csv() {
+        if let Some(style) = common.etwanalyzer_csv() {
             return foreign_csv(common, style, path, printer, rows).map(|()| true);
         }
         if is_stdout(path) {
@@ -399,12 +399,12 @@ fn is_formula(text: &str) -> bool {
 }
 
 /// Prints lines of text, optionally cut at the width of the terminal.
-pub(super) struct Lines<'p, 'w> {
+pub(super) struct AnswerLines<'p, 'w> {
     printer: &'p mut Printer<'w>,
     width: Option<usize>,
 }
 
-impl<'p, 'w> Lines<'p, 'w> {
+impl<'p, 'w> AnswerLines<'p, 'w> {
     pub(super) fn new(common: &Common, printer: &'p mut Printer<'w>) -> Self {
         Self {
             width: if common.clip { width() } else { None },

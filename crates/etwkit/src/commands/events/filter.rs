@@ -3,7 +3,7 @@
 use anyhow::bail;
 use etwkit_extract::Input;
 use etwkit_sql::filter::Pattern;
-use etwkit_trace::report::events::{EventFilter, ProviderFilter, Wanted};
+use etwkit_trace::report::events::{EventFilter, NameFilter, ProviderFilter};
 
 use crate::cli::EventsArgs;
 use crate::time_range::TimeRange;
@@ -75,7 +75,7 @@ pub(super) fn of(args: &EventsArgs, input: &Input) -> anyhow::Result<EventFilter
     })
 }
 
-pub(in crate::commands) fn wanted(text: &str) -> Wanted<'static> {
+pub(in crate::commands) fn wanted(text: &str) -> NameFilter<'static> {
     let patterns = Patterns::parse(text);
     Box::new(move |texts| patterns.match_any(texts))
 }

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use etwkit_base::ordered::{Workers, processors};
-use etwkit_engine::{Wanted, described};
+use etwkit_engine::{InputKind, described};
 use etwkit_extract::left_out::listed_in_manifest;
 use etwkit_extract::manifest::Detail as Kept;
 use etwkit_extract::writer::WrittenTable;
 use etwkit_extract::{
     ConvertError, ConvertOptions, Converted, Described, Extract, FromForeign, NameFrom, Packing,
-    Written, convert, convert_with_tags, default_target,
+    WriteSummary, convert, convert_with_tags, default_target,
 };
 use etwkit_question::numbers::Numbers;
 use etwkit_terminal::errors::advised;
@@ -139,7 +139,7 @@ fn each(
     // An invalid range is rejected before anything is read.
     TimeRange::parse(args.range.as_deref())?;
     // Held until the end: the standard input is a temporary file, which is removed with this value.
-    let files = Files::of(&args.traces, Wanted::Sources)?;
+    let files = Files::of(&args.traces, InputKind::Sources)?;
     let jobs = plan::jobs(args, temporary, &files.paths)?;
     let described = described(&args.descriptions.read()?)?;
     let labels = label::all(&args.labels);
@@ -194,7 +194,7 @@ const fn workers(threads: usize, are_temporary: bool) -> Workers {
 }
 
 /// The outcome of extracting one trace, for callers that print their own text.
-pub(crate) struct Done<'a> {
+pub(crate) struct ExtractedTrace<'a> {
     /// The trace.
     pub(crate) trace: String,
     /// Its extract.
@@ -208,14 +208,14 @@ pub(crate) struct Done<'a> {
 pub(crate) fn run_reporting(
     args: &ExtractArgs,
     sets: &[TagSet],
-    on_done: &mut dyn FnMut(&Done<'_>) -> anyhow::Result<()>,
+    on_done: &mut dyn FnMut(&ExtractedTrace<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Exit> {
     // The caller writes lines of its own.
     each((args, None), sets, false, &mut |job, outcome, bars| {
         let kept = outcome
             .map(|outcome| matches!(outcome, Outcome::Kept))
             .map_err(|error| format!("{error:#}"));
-        let done = Done {
+        let done = ExtractedTrace {
             trace: job.label(),
             target: &job.target,
             kept,
@@ -365,18 +365,18 @@ pub(crate) fn one_file(trace: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// Returns the bytes of all tables.
-fn size(written: &Written) -> u64 {
+fn size(written: &WriteSummary) -> u64 {
     written.tables.iter().map(|table| table.bytes).sum()
 }
 
 /// Returns the tables for JSON.
-fn tables(written: &Written) -> Vec<Value> {
+fn tables(written: &WriteSummary) -> Vec<Value> {
     let table = |t: &WrittenTable| json!({"table": t.name, "rows": t.rows, "bytes": t.bytes, "derived": t.derived});
     written.tables.iter().map(table).collect()
 }
 
 /// Returns a table of the written tables, with rows and bytes.
-fn listed(written: &Written) -> Table {
+fn listed(written: &WriteSummary) -> Table {
     let row = |t: &WrittenTable| {
         let each = format!("{:.1}", t.bytes as f64 / t.rows.max(1) as f64);
         let name = if t.derived {

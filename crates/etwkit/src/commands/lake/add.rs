@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use etwkit_base::digits::counted;
 use etwkit_base::path::stem_of;
-use etwkit_engine::{Wanted, named};
+use etwkit_engine::{InputKind, named};
 use etwkit_extract::Extract;
 use etwkit_lake::{Added, Lake};
 use etwkit_terminal::Exit;
@@ -23,7 +23,7 @@ pub(in crate::commands) const AT_ONCE: usize = 256;
 
 pub(super) fn run(args: &AddArgs, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
     let lake = Lake::open(&args.lake)?;
-    let paths = named(&args.extracts, Wanted::Answers, args.recursive)?;
+    let paths = named(&args.extracts, InputKind::Answers, args.recursive)?;
     refuse_runs(&paths)?;
     let paths = args.chosen_by.choose(paths, printer)?;
     let paths = unpacked(paths.into(), printer)?.into_owned();

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use etwkit_engine::{AllGaps, Asking, Wanted, named};
+use etwkit_engine::{AllGaps, Asking, InputKind, named};
 use etwkit_sql::Answer;
 use etwkit_terminal::Exit;
 
@@ -81,7 +81,7 @@ fn readable_extracts(
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<Vec<PathBuf>> {
     let given: Vec<PathBuf> = given.iter().map(PathBuf::from).collect();
-    let extracts = named(&given, Wanted::Answers, false)?;
+    let extracts = named(&given, InputKind::Answers, false)?;
     let extracts = args.chosen_by.choose(extracts, printer)?;
     let asking = Asking {
         resources: args.resources(),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use etwkit_engine::symbols::write_names;
-use etwkit_engine::{Wanted, named, refuse_lakes};
+use etwkit_engine::{InputKind, named, refuse_lakes};
 use etwkit_extract::{ConvertError, Extract, NameFrom, find_names};
 use etwkit_question::numbers::Numbers;
 use etwkit_terminal::Exit;
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &SymbolsArgs, printer: &mut Printer<'_>) -> anyhow::Resu
         printer.json_start("symbols load");
     }
     let mut exit = Exit::Nothing;
-    let extracts = named(&args.extracts, Wanted::Answers, false)?;
+    let extracts = named(&args.extracts, InputKind::Answers, false)?;
     let hint = "load the names into the extract of the run, then `etwkit lake add LAKE EXTRACT`";
     refuse_lakes(&extracts, "`etwkit symbols load`", hint)?;
     for path in &extracts {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use etwkit_analysis::chain::{Chain, ChainRequest};
+use etwkit_analysis::chain::Chain;
 use etwkit_analysis::path::{CriticalPath, PathAnswer, PathRequest};
 use etwkit_analysis::wait::{WaitBy, WaitRequest, WaitSort, WaitSum};
 use etwkit_question::ProcessQuery;
@@ -58,12 +58,7 @@ fn chains_of_waits_are_the_truth() {
             },
             ..WaitRequest::default()
         };
-        let ours = ChainRequest {
-            waits,
-            ..ChainRequest::default()
-        }
-        .ask(&session)
-        .unwrap();
+        let ours = waits.chains(&session).unwrap();
         let want = truth["chains"].as_array().unwrap();
         assert_eq!(ours.len(), want.len(), "{trace}");
         for (number, (ours, want)) in ours.iter().zip(want).enumerate() {
@@ -595,13 +590,7 @@ fn paths_of_processes_add_up() {
             },
             ..WaitRequest::default()
         };
-        for chain in (ChainRequest {
-            waits,
-            ..ChainRequest::default()
-        })
-        .ask(&session)
-        .unwrap()
-        {
+        for chain in waits.chains(&session).unwrap() {
             assert!(
                 !chain.links.is_empty()
                     && !["cycle", "too_deep", "wait", ""].contains(&chain.root.kind.as_str()),

@@ -2,7 +2,7 @@
 //! agent starts it.
 
 mod claims;
-mod guests;
+mod etwanalyzer;
 mod http;
 mod investigation;
 mod limits;

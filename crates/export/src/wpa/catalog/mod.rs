@@ -64,14 +64,14 @@ pub struct Column {
     /// Its value. `$from` and `$to` are the ends of the requested part of the trace.
     pub sql: &'static str,
     /// Kind of its values.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// Words that filters of profiles use for values, and the value in the extract for each.
     pub means: Vec<(&'static str, &'static str)>,
 }
 
 /// Kind of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// Text.
     Text,
     /// A process as text, `name (pid)`, with the SQL of its name alone, which some presets use.

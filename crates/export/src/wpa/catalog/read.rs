@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use etwkit_questions::boot::PHASES_SQL;
 
-use super::{Column, Graph, Join, Kind, Other, Time, Unfilled};
+use super::{Column, Graph, Join, Other, Time, Unfilled, ValueKind};
 use crate::wpa::format::Unit;
 
 const FILE: &str = include_str!("graphs.tsv");
@@ -127,19 +127,19 @@ fn column(fields: &mut Fields) -> Option<Column> {
     })
 }
 
-fn kind_of(word: &str, fields: &mut Fields) -> Option<Kind> {
+fn kind_of(word: &str, fields: &mut Fields) -> Option<ValueKind> {
     Some(match word {
-        "text" => Kind::Text,
-        "process" => Kind::Process(fields.next()?),
-        "number" => Kind::Number,
-        "hex" => Kind::Hex,
-        "moment" => Kind::Moment,
-        "s" => Kind::Duration(Unit::Seconds),
-        "ms" => Kind::Duration(Unit::Milliseconds),
-        "us" => Kind::Duration(Unit::Microseconds),
-        "bytes" => Kind::Bytes,
-        "percent" => Kind::Percent,
-        "stack" => Kind::Stack,
+        "text" => ValueKind::Text,
+        "process" => ValueKind::Process(fields.next()?),
+        "number" => ValueKind::Number,
+        "hex" => ValueKind::Hex,
+        "moment" => ValueKind::Moment,
+        "s" => ValueKind::Duration(Unit::Seconds),
+        "ms" => ValueKind::Duration(Unit::Milliseconds),
+        "us" => ValueKind::Duration(Unit::Microseconds),
+        "bytes" => ValueKind::Bytes,
+        "percent" => ValueKind::Percent,
+        "stack" => ValueKind::Stack,
         _ => return None,
     })
 }

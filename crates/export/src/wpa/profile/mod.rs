@@ -34,7 +34,7 @@ pub struct Preset {
     /// Its name.
     pub name: String,
     /// All columns, in their order; those that are not visible count for [`Self::keys`].
-    pub columns: Vec<Shown>,
+    pub columns: Vec<PresetColumn>,
     /// Number of columns, visible or not, that are left of the golden bar.
     pub keys: usize,
     /// A condition of the query language; empty for none.
@@ -45,7 +45,7 @@ pub struct Preset {
 
 /// A column of a preset.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Shown {
+pub struct PresetColumn {
     /// GUID of the column.
     pub guid: String,
     /// Its name in the profile.

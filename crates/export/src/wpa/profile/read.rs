@@ -9,7 +9,7 @@
 
 use etwkit_sql::xml::{Element, FileError, Source, Warnings, clipped};
 
-use super::{Aggregation, ColumnOption, Preset, Profile, Shown};
+use super::{Aggregation, ColumnOption, Preset, PresetColumn, Profile};
 use crate::wpa::format::Unit;
 
 /// Hint for a file that is not a profile.
@@ -183,7 +183,7 @@ impl Reader<'_> {
         });
     }
 
-    fn columns<'e>(&mut self, columns: impl Iterator<Item = &'e Element>) -> Vec<Shown> {
+    fn columns<'e>(&mut self, columns: impl Iterator<Item = &'e Element>) -> Vec<PresetColumn> {
         let mut shown = Vec::new();
         for column in columns {
             if shown.len() >= MAX_COLUMNS {
@@ -200,7 +200,7 @@ impl Reader<'_> {
         shown
     }
 
-    fn column(&mut self, column: &Element) -> Shown {
+    fn column(&mut self, column: &Element) -> PresetColumn {
         let text = |name: &str| column.attribute(name).unwrap_or("");
         let is_descending = match text("SortOrder") {
             "Ascending" => Some(false),
@@ -225,7 +225,7 @@ impl Reader<'_> {
             );
             self.warn(column.at, text);
         }
-        Shown {
+        PresetColumn {
             guid,
             name,
             // Both versions omit attributes that are `false`. A column that is left out keeps its

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use etwkit_export::wpa::catalog::{Kind, everywhere, graphs, others};
+use etwkit_export::wpa::catalog::{ValueKind, everywhere, graphs, others};
 use etwkit_export::wpa::{Does, OPTIONS, SHIPPED};
 
 const HEAD: &str = include_str!("page_head.md");
@@ -44,9 +44,9 @@ fn the_page_says_what_the_declarations_say() {
         .unwrap();
         for column in &graph.columns {
             let unit = match column.kind {
-                Kind::Moment => " (s)".to_owned(),
-                Kind::Duration(unit) => format!(" ({})", unit.word()),
-                Kind::Bytes => " (B)".to_owned(),
+                ValueKind::Moment => " (s)".to_owned(),
+                ValueKind::Duration(unit) => format!(" ({})", unit.word()),
+                ValueKind::Bytes => " (B)".to_owned(),
                 _ => String::new(),
             };
             let name = if column.name.ends_with(&unit) {
@@ -55,8 +55,8 @@ fn the_page_says_what_the_declarations_say() {
                 format!("{}{unit}", column.name)
             };
             let sql = match column.kind {
-                Kind::Process(_) => "a process as `name (pid)`".to_owned(),
-                Kind::Percent => format!("percent of all processors: `{}`", column.sql),
+                ValueKind::Process(_) => "a process as `name (pid)`".to_owned(),
+                ValueKind::Percent => format!("percent of all processors: `{}`", column.sql),
                 _ => format!("`{}`", column.sql.replace('|', "\\|")),
             };
             writeln!(page, "| {name} | {} | {sql} |", column.guid.unwrap_or("")).unwrap();

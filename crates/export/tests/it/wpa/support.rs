@@ -9,11 +9,11 @@ use std::sync::Arc;
 use anyhow::Result;
 use etwkit_engine::{Asking, Engine, Settings};
 use etwkit_export::wpa::catalog::by_name;
-use etwkit_export::wpa::{Emitted, Front, LineArgs, Output, ProfileArgs};
+use etwkit_export::wpa::{ExportFrontEnd, LineArgs, Output, ProfileArgs};
 use etwkit_question::ask;
 use etwkit_sql::Session;
 use etwkit_synth::Options;
-use etwkit_terminal::Exit;
+use etwkit_terminal::{CommandOutput, Exit};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -205,23 +205,31 @@ etwkit_question::declare! {
     }
 }
 
-impl Front for Place {
+impl CommandOutput for Place {
+    fn line(&mut self, line: &str) -> Result<()> {
+        self.lines.push(line.to_owned());
+        Ok(())
+    }
+
+    fn note(&mut self, text: &str) {
+        self.notes.push(text.to_owned());
+    }
+
+    fn json_start(&mut self, _command: &str) {}
+
+    fn json(&mut self, value: &Value) -> Result<()> {
+        self.json.push(value.clone());
+        Ok(())
+    }
+}
+
+impl ExportFrontEnd for Place {
     fn open(&mut self, path: &Path) -> Result<Arc<Session>> {
         Ok(Arc::new(self.engine.open(
             &Asking::default(),
             &[path.to_owned()],
             &mut self.notes,
         )?))
-    }
-
-    fn emit(&mut self, what: Emitted<'_>) -> Result<()> {
-        match what {
-            Emitted::Line(line) => self.lines.push(line.to_owned()),
-            Emitted::Note(note) => self.notes.push(note.to_owned()),
-            Emitted::JsonStart(_) => {}
-            Emitted::Json(value) => self.json.push(value.clone()),
-        }
-        Ok(())
     }
 
     fn write_file(

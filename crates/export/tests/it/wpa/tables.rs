@@ -1,7 +1,7 @@
 //! Tables of a trace: names of files, titles, and numbers, which are equal to SQL.
 
-use etwkit_export::wpa::catalog::{Column, Kind, by_name, graphs};
-use etwkit_export::wpa::{Aggregation, Preset, ProfileArgs, Shown, View, plan};
+use etwkit_export::wpa::catalog::{Column, ValueKind, by_name, graphs};
+use etwkit_export::wpa::{Aggregation, Preset, PresetColumn, ProfileArgs, View, plan};
 use etwkit_sql::arrow::array::RecordBatch;
 use etwkit_terminal::Exit;
 use etwkit_testkit::is_exhaustive;
@@ -286,14 +286,14 @@ fn every_column_can_be_asked() {
         ..part
     };
     for graph in graphs() {
-        let shown = |column: &Column| Shown {
+        let shown = |column: &Column| PresetColumn {
             guid: column.guid.unwrap_or_default().to_owned(),
             name: column.name.to_owned(),
             is_visible: true,
             aggregation: Aggregation::Max,
-            ..Shown::default()
+            ..PresetColumn::default()
         };
-        let columns: Vec<Shown> = graph.columns.iter().map(shown).collect();
+        let columns: Vec<PresetColumn> = graph.columns.iter().map(shown).collect();
         for keys in [0, columns.len() / 2, columns.len()] {
             let preset = Preset {
                 columns: columns.clone(),
@@ -391,13 +391,13 @@ fn a_filter_may_have_hundreds_of_comparisons() {
 /// Conditions on a column by the kind of its values.
 fn conditions(column: &Column) -> Vec<String> {
     let operators: &[&str] = match column.kind {
-        Kind::Text | Kind::Stack => &["=\"a\"", "<>\"b\"", "~=\"c\"", "~!\"d\""],
-        Kind::Process(_) => &["=\"a.exe (1)\"", "~<\"b\""],
-        Kind::Number => &["=1", "<>2", ">=3", "~=\"4\""],
-        Kind::Hex => &["=0x10", ">=1", "~=\"0xf\""],
-        Kind::Moment | Kind::Duration(_) => &["<1.5", ">2ms"],
-        Kind::Bytes => &[">1KB", "<>5"],
-        Kind::Percent => &[">0.5", "<=10"],
+        ValueKind::Text | ValueKind::Stack => &["=\"a\"", "<>\"b\"", "~=\"c\"", "~!\"d\""],
+        ValueKind::Process(_) => &["=\"a.exe (1)\"", "~<\"b\""],
+        ValueKind::Number => &["=1", "<>2", ">=3", "~=\"4\""],
+        ValueKind::Hex => &["=0x10", ">=1", "~=\"0xf\""],
+        ValueKind::Moment | ValueKind::Duration(_) => &["<1.5", ">2ms"],
+        ValueKind::Bytes => &[">1KB", "<>5"],
+        ValueKind::Percent => &[">0.5", "<=10"],
     };
     let on = |title: &str, operators: &[&str]| {
         let one = |operator: &&str| format!("[{title}]:{operator}");
@@ -405,19 +405,21 @@ fn conditions(column: &Column) -> Vec<String> {
     };
     let mut all = on(column.name, operators);
     match column.kind {
-        Kind::Stack => all.extend(on(&format!("{} Tag", column.name), &["=\"Other\""])),
-        Kind::Process(_) => all.extend(on(&format!("{} (Name)", column.name), &["=\"a.exe\""])),
+        ValueKind::Stack => all.extend(on(&format!("{} Tag", column.name), &["=\"Other\""])),
+        ValueKind::Process(_) => {
+            all.extend(on(&format!("{} (Name)", column.name), &["=\"a.exe\""]))
+        }
         _ => {}
     }
     all
 }
 
-fn shown(column: &Column) -> Shown {
-    Shown {
+fn shown(column: &Column) -> PresetColumn {
+    PresetColumn {
         guid: column.guid.unwrap_or_default().to_owned(),
         name: column.name.to_owned(),
         is_visible: true,
-        ..Shown::default()
+        ..PresetColumn::default()
     }
 }
 
@@ -542,11 +544,11 @@ fn stacks_are_filtered_by_their_text() {
 #[test]
 fn a_column_that_nothing_fills_says_why() {
     let graph = by_name("Disk Usage").unwrap();
-    let column = |guid: &str, name: &str| Shown {
+    let column = |guid: &str, name: &str| PresetColumn {
         guid: guid.to_owned(),
         name: name.to_owned(),
         is_visible: true,
-        ..Shown::default()
+        ..PresetColumn::default()
     };
     let preset = |filter: &str| Preset {
         columns: vec![

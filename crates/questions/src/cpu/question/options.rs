@@ -1,6 +1,6 @@
 //! Options of `dump cpu`.
 
-use crate::cpu::{CpuRequest, CpuSort};
+use crate::cpu::{CpuLimits, CpuRequest, CpuSort};
 use crate::method;
 use crate::method::MethodRequest;
 use crate::stack::call_tree::Fold;
@@ -79,22 +79,8 @@ declare! {
         cut_method: Option<Cut> = option("A..B").called("cut-method").output(),
         /// Order [default: exclusive CPU of methods and modules, CPU of other rows]
         sort_by: CpuSort = option("ORDER").called("sort-by").shape() => CpuSort::Usual,
-        /// Only rows with this CPU (unit without one: ms)
-        cpu: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Only rows with this waiting time (ms)
-        wait: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Only rows with this ready time (ms)
-        ready: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Only methods with this mean ready time (us)
-        ready_avg: Range = option("A..B").called("ready-avg").unit(Unit::Microseconds),
-        /// Only rows with so many switch-ins
-        switches: Range = option("A..B").unit(Unit::Count),
-        /// Only rows that are first seen in this part of the trace (s)
-        first: Range = option("A..B").unit(Unit::Moment),
-        /// Only rows that are last seen in this part of the trace (s)
-        last: Range = option("A..B").unit(Unit::Moment),
-        /// Only rows with so much time from first to last (s)
-        duration: Range = option("A..B").unit(Unit::Seconds),
+        /// Limits of rows
+        limits: CpuLimits = group(),
         /// Only this part of the trace (s); intervals are clipped to it
         range: Range = option("A..B").unit(Unit::Moment),
         /// Sums: total, only sums of files; process, of files and processes; method or file, also
@@ -210,7 +196,14 @@ impl CpuQuestion {
             self.sort_by,
             CpuSort::Wait | CpuSort::Ready | CpuSort::ReadyAvg | CpuSort::Switches
         );
-        let limits = [self.wait, self.ready, self.ready_avg, self.switches];
+        let CpuLimits {
+            wait,
+            ready,
+            ready_avg,
+            switches,
+            ..
+        } = self.limits;
+        let limits = [wait, ready, ready_avg, switches];
         sorts || limits.iter().any(|limit| !limit.is_unlimited())
     }
 
@@ -247,13 +240,7 @@ impl CpuQuestion {
     pub(super) fn process_request(&self) -> CpuRequest {
         CpuRequest {
             processes: self.processes.clone(),
-            cpu: self.cpu,
-            wait: self.wait,
-            ready: self.ready,
-            switches: self.switches,
-            first: self.first,
-            last: self.last,
-            duration: self.duration,
+            limits: self.limits,
             time: self.range,
             modules: self.modules(),
             zero: self.zero.clone(),
@@ -282,14 +269,7 @@ impl CpuQuestion {
             time: process.time,
             zero: process.zero,
             include_dll: self.include_dll,
-            cpu: process.cpu,
-            wait: process.wait,
-            ready: process.ready,
-            ready_avg: self.ready_avg,
-            switches: process.switches,
-            first: process.first,
-            last: process.last,
-            duration: process.duration,
+            limits: self.limits,
             sort: self.sort_by,
             top: self.top,
             top_methods: Top {

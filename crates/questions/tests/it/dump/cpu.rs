@@ -5,7 +5,7 @@ use etwkit_question::Question;
 use etwkit_question::group::Top;
 use etwkit_question::range::Range;
 use etwkit_questions::cpu::question::{CpuBucket, CpuQuestion};
-use etwkit_questions::cpu::{CpuRequest, CpuRow, CpuSort, CpuTotal};
+use etwkit_questions::cpu::{CpuLimits, CpuRequest, CpuRow, CpuSort, CpuTotal};
 use etwkit_questions::method::MethodRequest;
 use etwkit_sql::Session;
 use etwkit_trace::table::{ContextSwitch, CpuMethod, CpuProcess, CpuSample, Module, Trace};
@@ -88,9 +88,12 @@ fn orders_limits_and_the_largest() {
     assert_eq!(keys(&sorted(CpuSort::Wait)), [None, Some(2), Some(1)]);
     assert_eq!(keys(&sorted(CpuSort::CpuWait)), [None, Some(2), Some(1)]);
     let limited = CpuRequest {
-        cpu: Range {
-            min: 5 * MS,
-            max: 20 * MS,
+        limits: CpuLimits {
+            cpu: Range {
+                min: 5 * MS,
+                max: 20 * MS,
+            },
+            ..CpuLimits::default()
         },
         ..CpuRequest::default()
     };
@@ -490,66 +493,70 @@ fn names_are_filtered_as_they_are_printed() {
 
 #[test]
 fn methods_are_limited_by_every_number() {
-    let all = MethodRequest::default;
+    let all = CpuLimits::default;
     let range = |min, max| Range { min, max };
-    for (request, count) in [
+    for (limits, count) in [
         (
-            MethodRequest {
+            CpuLimits {
                 cpu: range(90 * MS, i64::MAX),
                 ..all()
             },
             3,
         ),
         (
-            MethodRequest {
+            CpuLimits {
                 wait: range(10 * MS + 1, i64::MAX),
                 ..all()
             },
             0,
         ),
         (
-            MethodRequest {
+            CpuLimits {
                 ready: range(MS, MS),
                 ..all()
             },
             6,
         ),
         (
-            MethodRequest {
+            CpuLimits {
                 ready_avg: range(4, i64::MAX),
                 ..all()
             },
             0,
         ),
         (
-            MethodRequest {
+            CpuLimits {
                 switches: range(4, 4),
                 ..all()
             },
             6,
         ),
         (
-            MethodRequest {
+            CpuLimits {
                 first: range(i64::MIN, 2 * MS),
                 ..all()
             },
             6,
         ),
         (
-            MethodRequest {
+            CpuLimits {
                 last: range(6 * MS, i64::MAX),
                 ..all()
             },
             0,
         ),
         (
-            MethodRequest {
+            CpuLimits {
                 duration: range(3 * MS, 3 * MS),
                 ..all()
             },
             6,
         ),
     ] {
+        let request = MethodRequest {
+            limits,
+            ..MethodRequest::default()
+        };
         assert_eq!(names(&request).concat().len(), count, "{request:?}");
     }
 }

@@ -2,8 +2,8 @@
 
 use etwkit_question::FromRows;
 use etwkit_question::range::Range;
-use etwkit_questions::cpu::CpuRequest;
 use etwkit_questions::cpu::source::CpuSource;
+use etwkit_questions::cpu::{CpuLimits, CpuRequest};
 use etwkit_questions::method::{By, MethodRequest, MethodRow};
 use etwkit_sql::Session;
 use etwkit_sql::arrow::array::RecordBatch;
@@ -511,9 +511,12 @@ fn stack_tags_alone_and_with_methods() {
     };
     assert_eq!(asked(TAGS, &by_module).len(), 5);
     let limited = MethodRequest {
-        wait: Range {
-            min: 1,
-            max: i64::MAX,
+        limits: CpuLimits {
+            wait: Range {
+                min: 1,
+                max: i64::MAX,
+            },
+            ..CpuLimits::default()
         },
         ..by_module
     };

@@ -1,7 +1,7 @@
 //! A trace on one screen.
 
 use etwkit_question::range::Range;
-use etwkit_question::{Part, Question};
+use etwkit_question::{AnswerPart, Question};
 use etwkit_questions::overview::{Overview, OverviewRequest};
 use etwkit_sql::Session;
 use etwkit_sql::arrow::array::RecordBatch;
@@ -70,7 +70,7 @@ fn words(tables: Vec<(&'static Table, Vec<RecordBatch>)>) -> String {
 fn words_of(request: &OverviewRequest, tables: Vec<(&'static Table, Vec<RecordBatch>)>) -> String {
     let session = Session::from_batches(tables).unwrap();
     let answer = request.answer(&session).unwrap();
-    let part = |part: &Part| {
+    let part = |part: &AnswerPart| {
         let columns = part.table.columns().len();
         let cells = (0..part.table.len())
             .flat_map(|row| (0..columns).map(move |column| (row, column)))

@@ -2,7 +2,7 @@
 
 use etwkit_question::group::Top;
 use etwkit_question::range::Range;
-use etwkit_question::{AnyQuestion, Of, ProcessQuery};
+use etwkit_question::{AnyQuestion, ProcessQuery, TypedQuestion};
 use etwkit_questions::process::{ProcessAnswer, ProcessCounts, ProcessRequest, ProcessSort};
 use etwkit_sql::Session;
 use etwkit_trace::table::Process;
@@ -249,7 +249,7 @@ fn the_end_of_the_list_remains() {
 #[test]
 fn counts_of_a_part_of_the_list_say_so() {
     let total = |options: Value| {
-        let question = Of::<ProcessRequest>::QUESTION;
+        let question = TypedQuestion::<ProcessRequest>::QUESTION;
         let request = question.read(options.as_object().unwrap()).unwrap();
         let answer = request.answer(&session()).unwrap();
         format!("{:?}", answer.parts[0].table.total())

@@ -3,7 +3,7 @@
 use etwkit_question::ProcessQuery;
 use etwkit_question::range::Range;
 use etwkit_question::zero::{ZeroMode, ZeroTime};
-use etwkit_questions::cpu::CpuRequest;
+use etwkit_questions::cpu::{CpuLimits, CpuRequest};
 use etwkit_questions::method::MethodRequest;
 use etwkit_questions::process::ProcessRequest;
 use etwkit_sql::Session;
@@ -102,7 +102,10 @@ fn times_are_counted_from_what_is_named() {
 fn limits_look_at_moved_times() {
     let zero = zero(ZeroMode::ProcessStart, None, Some("a"));
     let first = |min, max| CpuRequest {
-        first: Range { min, max },
+        limits: CpuLimits {
+            first: Range { min, max },
+            ..CpuLimits::default()
+        },
         zero: zero.clone(),
         ..CpuRequest::default()
     };

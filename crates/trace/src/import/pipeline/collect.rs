@@ -17,7 +17,7 @@ use rustc_hash::FxHashSet;
 
 use super::job::{ImportError, Progress, Ticker};
 use crate::counts::{Counts, end_of};
-use crate::declared::{Events, Wanted};
+use crate::declared::{Events, ImporterDispatch};
 use crate::directory::{self, Directory};
 use crate::first_pass::{self, FirstPass};
 use crate::import::assemblies::Assemblies;
@@ -73,7 +73,7 @@ const CORES: usize = 2;
 const COUNTERS: usize = 3;
 const INTERVALS: usize = 4;
 
-static WANTED: Wanted = Wanted::of(&LEARNERS);
+static WANTED: ImporterDispatch = ImporterDispatch::of(&LEARNERS);
 
 /// The results of the first pass.
 pub(crate) struct Collected {

@@ -11,8 +11,8 @@ use etwkit_etl::clock::Clock;
 use super::identity::{Identity, Who};
 use super::line::{Attached, Entry, GivenStack, Half, Line, Seq, StackSource};
 use super::notes::Notes;
-use super::outbox::{Branches, Outbox};
 use super::range::Range;
+use super::row_sender::{Branches, RowSender};
 use super::tables::Tables;
 use super::waiting::Pending;
 use crate::directory::Directory;
@@ -42,7 +42,7 @@ pub(crate) struct Context<'d> {
     pub(crate) inputs: Inputs,
     pub(crate) notes: Notes,
     line: Line<Pending>,
-    outbox: Outbox,
+    sender: RowSender,
 }
 
 impl<'d> Context<'d> {
@@ -50,7 +50,7 @@ impl<'d> Context<'d> {
         directory: &'d Directory,
         clock: &'d Clock,
         (decoder, schedule): (Decoder, Schedule),
-        outbox: Outbox,
+        sender: RowSender,
         patience: i64,
         (range, keep_whole): (Range, bool),
     ) -> Self {
@@ -68,7 +68,7 @@ impl<'d> Context<'d> {
             inputs: Inputs::default(),
             notes: Notes::default(),
             line: Line::new(patience),
-            outbox,
+            sender,
         }
     }
 
@@ -193,7 +193,7 @@ impl<'d> Context<'d> {
         process: Option<ProcessKey>,
         branches: Box<[(u64, u64)]>,
     ) -> Result<(), SinkError> {
-        self.outbox.branches(
+        self.sender.branches(
             Branches {
                 time,
                 process,
@@ -235,11 +235,11 @@ impl<'d> Context<'d> {
         self.line.advance(time);
         // In order of arrival, as the tables are sorted by it.
         while let Some((seq, entry)) = self.line.pop() {
-            self.outbox.leave(seq, entry, &mut self.line)?;
+            self.sender.leave(seq, entry, &mut self.line)?;
         }
         // A full chunk is sent even if no row needs it yet: the next one starts empty.
         if self.line.arena.is_chunk_full() {
-            self.outbox.give_chunk(&mut self.line)
+            self.sender.give_chunk(&mut self.line)
         } else {
             Ok(())
         }
@@ -248,15 +248,15 @@ impl<'d> Context<'d> {
     /// Passes on all waiting rows.
     pub(crate) fn drain(&mut self) -> Result<(), SinkError> {
         while let Some((seq, entry)) = self.line.pop_any() {
-            self.outbox.leave(seq, entry, &mut self.line)?;
+            self.sender.leave(seq, entry, &mut self.line)?;
         }
         // The last message may be a small one.
-        self.outbox.flush(&mut self.line)
+        self.sender.flush(&mut self.line)
     }
 
     /// Drops a start whose end was lost.
     pub(crate) fn forget(&mut self, seq: Seq) {
-        forget(&mut self.line, &mut self.outbox, seq);
+        forget(&mut self.line, &mut self.sender, seq);
     }
 
     /// Drops the ready events that no switch-in will take.
@@ -264,20 +264,20 @@ impl<'d> Context<'d> {
         let Self {
             schedule,
             line,
-            outbox,
+            sender,
             ..
         } = self;
         schedule
             .released()
-            .for_each(|seq| forget(line, outbox, seq));
+            .for_each(|seq| forget(line, sender, seq));
     }
 }
 
-fn forget(line: &mut Line<Pending>, outbox: &mut Outbox, seq: Seq) {
+fn forget(line: &mut Line<Pending>, sender: &mut RowSender, seq: Seq) {
     // As long as the start waits, it is marked. After that the other thread has its stack and is
     // told.
     match line.row_mut(seq) {
         Some(row) => *row = Pending::Forgotten,
-        None => outbox.forget(seq),
+        None => sender.forget(seq),
     }
 }

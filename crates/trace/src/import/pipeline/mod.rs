@@ -3,8 +3,8 @@
 //! - `collect`: the first pass, which collects the meaning of names and addresses
 //! - `second_pass`: reads events in order of time; `routes` finds the importer of each
 //! - `context`, `line`, `arena`, `identity`: state shared by all importers
-//! - `outbox`, `rows`, `waiting`, `stacks`, `nodes`: the path of rows to the tables, on a second
-//!   thread
+//! - `row_sender`, `rows`, `waiting`, `stacks`, `nodes`: the path of rows to the tables, on a
+//!   second thread
 
 pub(super) mod arena;
 pub(super) mod clip;
@@ -18,9 +18,9 @@ pub(super) mod job;
 pub(super) mod line;
 pub(super) mod nodes;
 pub(super) mod notes;
-pub(super) mod outbox;
 pub(super) mod range;
 pub(super) mod routes;
+pub(super) mod row_sender;
 pub(super) mod rows;
 pub(super) mod second_pass;
 pub(super) mod stacks;

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::identity::key;
 use super::line::{Entry, Seq};
-use super::outbox::{Branches, Left, Message};
+use super::row_sender::{Branches, Left, Message};
 use super::stacks::{Stacks, Viewpoint};
 use super::tables::Tables;
 use super::waiting::{Pending, RowStacks};

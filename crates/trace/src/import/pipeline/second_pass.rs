@@ -13,9 +13,9 @@ use super::identity::first_methods;
 use super::importer::{Declaration, Importer, Learned};
 use super::job::{ImportError, Imported, Options, Progress, Ticker};
 use super::notes;
-use super::outbox::{Batches, Outbox};
 use super::range::Range;
 use super::routes::{Route, Routes};
+use super::row_sender::{Batches, RowSender};
 use super::rows::Rows;
 use super::stacks::Stacks;
 use crate::declared::{Recorded, sums};
@@ -65,7 +65,7 @@ pub(crate) fn run(
         (&ids, &c.assemblies),
         &c.directory.stacks,
     );
-    let (outbox, batches, messages) = Outbox::new();
+    let (sender, batches, messages) = RowSender::new();
     // A scope, since both threads borrow the results of the first pass, which may be gigabytes.
     let (read, made) = std::thread::scope(|scope| {
         let maker = std::thread::Builder::new().name("rows".to_owned());
@@ -79,7 +79,7 @@ pub(crate) fn run(
             directory,
             clock,
             (decoder, schedule),
-            outbox,
+            sender,
             c.patience,
             reach,
         );

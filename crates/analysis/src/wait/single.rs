@@ -5,10 +5,12 @@ use etwkit_question::{Answer, Column, Ranked, View};
 use etwkit_sql::Session;
 use serde::Serialize;
 
-use super::{LISTED, Stacks, WaitQuestion, ended_by};
+use super::{WaitRequest, WaitRow, WaitSort, ended_by};
 use crate::Result;
-use crate::stacks::StackText;
-use crate::wait::{WaitRow, WaitSort};
+use crate::stacks::{StackText, Stacks};
+
+/// Default number of single waits that are listed.
+const LISTED: usize = 20;
 
 #[derive(Serialize)]
 pub(super) struct Wait {
@@ -28,25 +30,25 @@ impl Wait {
     }
 }
 
-type Single = Column<WaitQuestion, Wait>;
+type WaitColumn = Column<WaitRequest, Wait>;
 
-pub(super) const WAITS: View<WaitQuestion, Wait> = View::new(
+pub(super) const WAITS: View<WaitRequest, Wait> = View::new(
     &[
-        Single::new("Start", "Start", Moment, |_, it| it.row.start_ns.into()),
-        Single::new("Wait", "Wait ms", FineMilliseconds, |_, it| {
+        WaitColumn::new("Start", "Start", Moment, |_, it| it.row.start_ns.into()),
+        WaitColumn::new("Wait", "Wait ms", FineMilliseconds, |_, it| {
             it.row.wait_ns.into()
         })
         .cost(),
-        Single::new("Ready", "Ready ms", FineMilliseconds, |_, it| {
+        WaitColumn::new("Ready", "Ready ms", FineMilliseconds, |_, it| {
             it.row.ready_ns.into()
         })
         .cost(),
-        Single::new("Reason", "Reason", Word, |_, it| {
+        WaitColumn::new("Reason", "Reason", Word, |_, it| {
             it.row.wait_reason.clone().into()
         }),
-        Single::new("Thread", "Thread", Id, |_, it| it.row.tid.into()),
-        Single::new("Process", "Process", Process, |_, it| (&it.row).into()),
-        Single::new("Readying", "Ended by", Word, |_, it| {
+        WaitColumn::new("Thread", "Thread", Id, |_, it| it.row.tid.into()),
+        WaitColumn::new("Process", "Process", Process, |_, it| (&it.row).into()),
+        WaitColumn::new("Readying", "Ended by", Word, |_, it| {
             let row = &it.row;
             let process = row.readying_process.as_deref();
             ended_by(
@@ -57,10 +59,10 @@ pub(super) const WAITS: View<WaitQuestion, Wait> = View::new(
             )
             .into()
         }),
-        Single::new("Stack", "Waited in", Word, |_, it| {
+        WaitColumn::new("Stack", "Waited in", Word, |_, it| {
             it.stacks.stack.clone().into()
         }),
-        Single::new("ReadyingStack", "Ended in", Word, |_, it| {
+        WaitColumn::new("ReadyingStack", "Ended in", Word, |_, it| {
             it.stacks.readying_stack.clone().into()
         })
         .shown_if(|asked| asked.details),
@@ -69,8 +71,8 @@ pub(super) const WAITS: View<WaitQuestion, Wait> = View::new(
 )
 .ranking(|asked| Ranked::rows_unless(asked.sort == WaitSort::Time));
 
-pub(super) fn answer(question: &WaitQuestion, session: &Session) -> Result<Answer> {
-    let rows = question.request().list(session)?;
+pub(super) fn answer(question: &WaitRequest, session: &Session) -> Result<Answer> {
+    let rows = listed(question).list(session)?;
     let note = left_out(question, rows.len());
     let text = StackText::new(session)?;
     let wait = |row: WaitRow| {
@@ -87,9 +89,16 @@ pub(super) fn answer(question: &WaitQuestion, session: &Session) -> Result<Answe
     Ok(answer)
 }
 
+/// Returns the request with the default number of rows if it has none.
+pub(super) fn listed(question: &WaitRequest) -> WaitRequest {
+    let mut listed = question.clone();
+    listed.top.count = listed.top.count.or(Some(LISTED));
+    listed
+}
+
 /// Returns a note that only so many waits are listed, if there may be more and nobody chose a
 /// number.
-fn left_out(question: &WaitQuestion, rows: usize) -> Option<String> {
+fn left_out(question: &WaitRequest, rows: usize) -> Option<String> {
     let is_full = question.top.count.is_none() && rows == LISTED;
     is_full.then(|| format!("only {LISTED} waits are listed; --top 0 lists all"))
 }
@@ -104,9 +113,9 @@ mod tests {
     fn a_list_that_nobody_limited_says_that_it_is_not_all() {
         let note = |count, rows| {
             let top = Top { count, skip: 0 };
-            let question = WaitQuestion {
+            let question = WaitRequest {
                 top,
-                ..WaitQuestion::default()
+                ..WaitRequest::default()
             };
             left_out(&question, rows)
         };

@@ -7,21 +7,20 @@ use etwkit_question::rows::Field;
 use etwkit_question::{Answer, Column, Ranked, Value, View};
 use etwkit_sql::Session;
 
-use super::{WaitQuestion, ended_by};
+use super::{WaitBy, WaitRequest, WaitSort, WaitSum, ended_by};
 use crate::Result;
-use crate::wait::{WaitBy, WaitSort, WaitSum};
 
 /// A question with the properties of its rows.
 #[derive(Clone)]
-struct Asked {
-    of: WaitQuestion,
+struct AskedSums {
+    of: WaitRequest,
     has_open: bool,
     has_unknown: bool,
 }
 
-impl Asked {
+impl AskedSums {
     fn is_by(&self, by: WaitBy) -> bool {
-        self.of.by() == by
+        self.of.by == by
     }
 
     /// Returns `true` if rows are grouped by the end of the waits.
@@ -30,74 +29,74 @@ impl Asked {
     }
 }
 
-type Sum = Column<Asked, WaitSum>;
+type WaitSumColumn = Column<AskedSums, WaitSum>;
 
-const SUMS: View<Asked, WaitSum> = View::new(
+const SUMS: View<AskedSums, WaitSum> = View::new(
     &[
-        Sum::new("Wait", "Wait ms", Milliseconds, |_, row| row.wait_ns.into()).cost(),
-        Sum::new("WaitSum", "Sum ms", Milliseconds, |_, row| {
+        WaitSumColumn::new("Wait", "Wait ms", Milliseconds, |_, row| row.wait_ns.into()).cost(),
+        WaitSumColumn::new("WaitSum", "Sum ms", Milliseconds, |_, row| {
             row.wait_sum_ns.into()
         })
         .cost(),
-        Sum::new("Max", "Max ms", Milliseconds, |_, row| {
+        WaitSumColumn::new("Max", "Max ms", Milliseconds, |_, row| {
             row.wait_max_ns.into()
         })
         .worst(),
-        Sum::new("Mean", "Mean µs", WholeMicroseconds, |_, row| {
+        WaitSumColumn::new("Mean", "Mean µs", WholeMicroseconds, |_, row| {
             row.wait_mean_ns.into()
         })
         .worst(),
-        Sum::new("Count", "Waits", Whole, |_, row| row.waits.into()).sum(),
-        Sum::new("Unknown", "Unknown", Whole, |_, row| row.unknown.into())
+        WaitSumColumn::new("Count", "Waits", Whole, |_, row| row.waits.into()).sum(),
+        WaitSumColumn::new("Unknown", "Unknown", Whole, |_, row| row.unknown.into())
             .sum()
             .shown_if(|asked| asked.has_unknown),
-        Sum::new("Open", "Open", Whole, |_, row| row.open_waits.into())
+        WaitSumColumn::new("Open", "Open", Whole, |_, row| row.open_waits.into())
             .sum()
             .shown_if(|asked| asked.has_open),
-        Sum::new("OpenMax", "Open max ms", Milliseconds, |_, row| {
+        WaitSumColumn::new("OpenMax", "Open max ms", Milliseconds, |_, row| {
             row.open_max_ns.into()
         })
         .worst()
         .shown_if(|asked| asked.has_open),
-        Sum::new("Ready", "Ready ms", Milliseconds, |_, row| {
+        WaitSumColumn::new("Ready", "Ready ms", Milliseconds, |_, row| {
             row.ready_ns.into()
         })
         .cost(),
-        Sum::new("ReadySum", "Ready sum ms", Milliseconds, |_, row| {
+        WaitSumColumn::new("ReadySum", "Ready sum ms", Milliseconds, |_, row| {
             row.ready_sum_ns.into()
         })
         .cost()
         .shown_if(|asked| asked.of.details),
-        Sum::new("ReadyMax", "Ready max µs", WholeMicroseconds, |_, row| {
+        WaitSumColumn::new("ReadyMax", "Ready max µs", WholeMicroseconds, |_, row| {
             row.ready_max_ns.into()
         })
         .worst()
         .shown_if(|asked| asked.of.details),
-        Sum::new("Preemptions", "Preempted", Whole, |_, row| {
+        WaitSumColumn::new("Preemptions", "Preempted", Whole, |_, row| {
             row.preemptions.into()
         })
         .cost()
         .shown_if(|asked| asked.of.details),
-        Sum::new("Threads", "Threads", Whole, |_, row| row.threads.into())
+        WaitSumColumn::new("Threads", "Threads", Whole, |_, row| row.threads.into())
             .shown_if(|asked| asked.of.details),
-        Sum::new("First", "First", Moment, |_, row| row.first_ns.into())
+        WaitSumColumn::new("First", "First", Moment, |_, row| row.first_ns.into())
             .shown_if(|asked| asked.of.details),
-        Sum::new("Thread", "Thread", Id, |_, row| row.tid.into())
+        WaitSumColumn::new("Thread", "Thread", Id, |_, row| row.tid.into())
             .shown_if(|asked| asked.is_by(WaitBy::Thread)),
-        Sum::new("Reason", "Reason", Word, |_, row| {
+        WaitSumColumn::new("Reason", "Reason", Word, |_, row| {
             row.wait_reason.clone().into()
         })
         .shown_if(|asked| asked.is_by(WaitBy::Reason)),
         // Without files of the user there is only one set, whose name is redundant.
-        Sum::new("TagSet", "Tag set", Word, |_, row| {
+        WaitSumColumn::new("TagSet", "Tag set", Word, |_, row| {
             row.tag_set.clone().into()
         })
         .shown_if(|asked| {
             asked.is_by(WaitBy::Tag) && (asked.of.details || !asked.of.stack_tag_file.is_empty())
         }),
-        Sum::new("Tag", "Tag", Word, |_, row| row.tag.clone().into())
+        WaitSumColumn::new("Tag", "Tag", Word, |_, row| row.tag.clone().into())
             .shown_if(|asked| asked.is_by(WaitBy::Tag)),
-        Sum::new("Method", "", Word, |_, row| code(row).into())
+        WaitSumColumn::new("Method", "", Word, |_, row| code(row).into())
             .titled(|asked| {
                 if asked.is_by(WaitBy::Module) {
                     "Module"
@@ -108,23 +107,23 @@ const SUMS: View<Asked, WaitSum> = View::new(
             })
             .shown_if(|asked| asked.is_by(WaitBy::Method) || asked.is_by(WaitBy::Module)),
         // Other sums have no value here, which must not be shown as preempted.
-        Sum::new("Readying", "Ended by", Word, |asked, row| {
+        WaitSumColumn::new("Readying", "Ended by", Word, |asked, row| {
             if asked.is_by_end() {
                 readying(row).into()
             } else {
                 Value::Missing
             }
         })
-        .shown_if(Asked::is_by_end),
-        Sum::new("Process", "Process", ProcessLine, |_, row| row.into()),
+        .shown_if(AskedSums::is_by_end),
+        WaitSumColumn::new("Process", "Process", ProcessLine, |_, row| row.into()),
     ],
     |row| row.sort_value,
 )
 .ranking(|asked| Ranked::rows_unless(asked.of.sort == WaitSort::Time));
 
 /// Declares the aggregation of columns of JSON and CSV.
-pub(super) fn describe(question: &WaitQuestion, fields: &mut [Field]) {
-    let asked = Asked {
+pub(super) fn describe(question: &WaitRequest, fields: &mut [Field]) {
+    let asked = AskedSums {
         of: question.clone(),
         has_open: true,
         has_unknown: true,
@@ -151,9 +150,9 @@ fn readying(row: &WaitSum) -> String {
     )
 }
 
-pub(super) fn answer(question: &WaitQuestion, session: &Session) -> Result<Answer> {
-    let rows = question.request().ask(session)?;
-    let asked = Asked {
+pub(super) fn answer(question: &WaitRequest, session: &Session) -> Result<Answer> {
+    let rows = question.ask(session)?;
+    let asked = AskedSums {
         of: question.clone(),
         has_open: question.details || rows.iter().any(|row| row.open_waits > 0),
         has_unknown: question.details || rows.iter().any(|row| row.unknown > 0),

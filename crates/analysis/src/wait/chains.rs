@@ -5,10 +5,10 @@ use etwkit_question::{Answer, Line, Ranked, Shows, View};
 use etwkit_sql::Session;
 use serde::Serialize;
 
-use super::{Stacks, WaitQuestion};
+use super::WaitRequest;
 use crate::Result;
 use crate::chain::{Chain, ChainRow, MAX_LINKS, middle};
-use crate::stacks::StackText;
+use crate::stacks::{StackText, Stacks};
 
 #[derive(Serialize)]
 struct Link {
@@ -18,11 +18,11 @@ struct Link {
     stacks: Stacks,
 }
 
-const LINKS: View<WaitQuestion, Link> =
+const LINKS: View<WaitRequest, Link> =
     View::new(&[], |it: &Link| it.row.wait_ns.map_or(0.0, |ns| ns as f64)).ranking(|_| Ranked::No);
 
-pub(super) fn answer(question: &WaitQuestion, session: &Session) -> Result<Answer> {
-    let chains = question.chains().ask(session)?;
+pub(super) fn answer(question: &WaitRequest, session: &Session) -> Result<Answer> {
+    let chains = question.chains(session)?;
     let text = StackText::new(session)?;
     let page = Page {
         stacks: &text,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use etwkit_engine::{Wanted, each_once, named, places, recordings};
+use etwkit_engine::{InputKind, each_once, named, places, recordings};
 use etwkit_question::test_run::{Selection, TestFile};
 
 use super::args::Common;
@@ -47,7 +47,7 @@ impl Common {
         if chooses {
             return Ok(self.files_of_tests(&selection)?.filter_map(asked).collect());
         }
-        let named = named(&self.extracts, Wanted::Answers, self.recursive)?;
+        let named = named(&self.extracts, InputKind::Answers, self.recursive)?;
         if self.is_of_two {
             return Ok(named);
         }

@@ -11,7 +11,7 @@ use crate::printer::Printer;
 use crate::rules::NameArgs;
 
 /// Names the question of a command.
-pub(crate) trait Own {
+pub(crate) trait QuestionCommand {
     /// Options of the command in addition to the options of the question.
     type More: Args;
 
@@ -30,14 +30,14 @@ pub(crate) struct NoMore {}
 /// The arguments of a command for one question: the options of the question, the naming of
 /// processes, and its own options.
 #[derive(Debug)]
-pub(crate) struct OwnArgs<C: Own> {
+pub(crate) struct QuestionCommandArgs<C: QuestionCommand> {
     pub(crate) question: Declared,
     pub(crate) names: NameArgs,
     pub(crate) more: C::More,
     command: PhantomData<fn() -> C>,
 }
 
-impl<C: Own> Args for OwnArgs<C> {
+impl<C: QuestionCommand> Args for QuestionCommandArgs<C> {
     fn augment_args(command: Command) -> Command {
         let question = C::question();
         let usage = declared::usage(question.name(), question);
@@ -50,7 +50,7 @@ impl<C: Own> Args for OwnArgs<C> {
     }
 }
 
-impl<C: Own> FromArgMatches for OwnArgs<C> {
+impl<C: QuestionCommand> FromArgMatches for QuestionCommandArgs<C> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let question = Declared::read(C::question(), matches)?;
         let (names, more) = (
@@ -72,6 +72,9 @@ impl<C: Own> FromArgMatches for OwnArgs<C> {
 }
 
 /// Asks and prints.
-pub(crate) fn run<C: Own>(args: &OwnArgs<C>, printer: &mut Printer<'_>) -> anyhow::Result<Exit> {
+pub(crate) fn run<C: QuestionCommand>(
+    args: &QuestionCommandArgs<C>,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<Exit> {
     declared::run_as(&args.question, C::question().name(), printer)
 }

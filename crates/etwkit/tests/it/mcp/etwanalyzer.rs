@@ -21,11 +21,11 @@ fn lists_of_tools_are_small_and_those_of_etwanalyzer_have_their_names() {
     let names =
         |reply: &Value| -> Vec<String> { serde_json::from_value(reply["names"].clone()).unwrap() };
     assert_eq!(names(&own[0]).len(), 12);
-    let guests: Vec<String> = names(&all[0])
+    let theirs: Vec<String> = names(&all[0])
         .into_iter()
         .filter(|name| name.starts_with("etw_"))
         .collect();
-    assert_eq!((guests.len(), names(&all[0]).len()), (24, 36));
+    assert_eq!((theirs.len(), names(&all[0]).len()), (24, 36));
     for name in [
         "etw_load",
         "etw_dump_cpu",
@@ -33,7 +33,7 @@ fn lists_of_tools_are_small_and_those_of_etwanalyzer_have_their_names() {
         "etw_extract_timerange",
         "etw_help",
     ] {
-        assert!(guests.iter().any(|guest| guest == name), "{name}");
+        assert!(theirs.iter().any(|known| known == name), "{name}");
     }
     assert!(
         own[0]["bytes"].as_u64().unwrap() < MOST / 2,

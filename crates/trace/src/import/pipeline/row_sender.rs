@@ -64,7 +64,7 @@ pub(crate) struct Gone;
 
 /// Sends rows.
 #[derive(Debug)]
-pub(crate) struct Outbox {
+pub(crate) struct RowSender {
     sender: SyncSender<Message>,
     rows: Vec<Left>,
     /// Bytes of their texts.
@@ -73,7 +73,7 @@ pub(crate) struct Outbox {
     needs_chunk: bool,
 }
 
-impl Outbox {
+impl RowSender {
     /// Both ends of the way.
     pub(crate) fn new() -> (Self, Batches, Receiver<Message>) {
         let (sender, receiver) = sync_channel(MESSAGES);

@@ -1,4 +1,8 @@
 //! Requests to a pyramid and its answers: times and counts, never names.
+//!
+//! The messages to the page (`etwkit_server::wire`) have lanes, ranges and series of their own.
+//! Tests write them as TypeScript: with shared types this crate would have a feature for that, and
+//! all above it would be built twice, once for the tests.
 
 /// The kind of object that a lane shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,4 +1,4 @@
-//! The table of stand-ins: each original has one, with a number in order of appearance.
+//! The table of substitutes: each original has one, with a number in order of appearance.
 //!
 //! Unlike a hash, a number cannot be used to check a guessed name.
 
@@ -16,16 +16,16 @@ const SID_FRONT: usize = 12;
 
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StandIn {
+pub struct Substitute {
     /// Kind of the thing: `host`, `program`.
     pub kind: &'static str,
     /// What the redacted trace has.
-    pub stand_in: String,
+    pub substitute: String,
     /// The text of the original, in the first spelling with capitals, if there is one.
     pub original: String,
 }
 
-/// Things that are counted together: an original has one stand-in in each of them.
+/// Things that are counted together: an original has one substitute in each of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Class {
     /// Parts of paths, and all words without another class.
@@ -37,8 +37,8 @@ pub(super) enum Class {
 
 /// Everything that was replaced.
 #[derive(Debug, Default)]
-pub(super) struct StandIns {
-    rows: Vec<StandIn>,
+pub(super) struct Substitutes {
+    rows: Vec<Substitute>,
     places: FxHashMap<(Class, Box<str>), usize>,
     of_kind: FxHashMap<&'static str, u64>,
     addresses: Addresses,
@@ -46,22 +46,22 @@ pub(super) struct StandIns {
     sids: FxHashMap<Box<[u8]>, ()>,
 }
 
-impl StandIns {
-    pub(super) fn rows(&self) -> &[StandIn] {
+impl Substitutes {
+    pub(super) fn rows(&self) -> &[Substitute] {
         &self.rows
     }
 
-    pub(super) fn into_rows(self) -> Vec<StandIn> {
+    pub(super) fn into_rows(self) -> Vec<Substitute> {
         self.rows
     }
 
-    /// The stand-in of a word, if it has one. `lower` is the word in lower case.
+    /// The substitute of a word, if it has one. `lower` is the word in lower case.
     pub(super) fn given(&self, class: Class, lower: &str) -> Option<&str> {
         let place = self.places.get(&(class, lower.into()))?;
-        self.rows.get(*place).map(|row| row.stand_in.as_str())
+        self.rows.get(*place).map(|row| row.substitute.as_str())
     }
 
-    /// The stand-in of an original: the kind with a number, and an ending.
+    /// The substitute of an original: the kind with a number, and an ending.
     pub(super) fn numbered(
         &mut self,
         class: Class,
@@ -75,34 +75,34 @@ impl StandIns {
             if row.original == lower {
                 original.clone_into(&mut row.original);
             }
-            return row.stand_in.clone();
+            return row.substitute.clone();
         }
         let number = self.of_kind.entry(kind).or_default();
         *number += 1;
-        let stand_in = format!("{kind}-{number}{ending}");
+        let substitute = format!("{kind}-{number}{ending}");
         self.places.insert((class, lower.into()), self.rows.len());
-        self.rows.push(StandIn {
+        self.rows.push(Substitute {
             kind,
-            stand_in: stand_in.clone(),
+            substitute: substitute.clone(),
             original: original.to_owned(),
         });
-        stand_in
+        substitute
     }
 
-    /// The stand-in of a network address.
+    /// The substitute of a network address.
     pub(super) fn address(&mut self, address: IpAddr) -> IpAddr {
-        let (stand_in, is_new) = self.addresses.stand_in(address);
-        if is_new && stand_in != address {
-            self.rows.push(StandIn {
+        let (substitute, is_new) = self.addresses.substitute(address);
+        if is_new && substitute != address {
+            self.rows.push(Substitute {
                 kind: "address",
-                stand_in: stand_in.to_string(),
+                substitute: substitute.to_string(),
                 original: address.to_string(),
             });
         }
-        stand_in
+        substitute
     }
 
-    /// The stand-in of a GUID in a text, in digits without braces.
+    /// The substitute of a GUID in a text, in digits without braces.
     pub(super) fn guid(&mut self, guid: &str) -> String {
         let number = self.numbered(Class::Whole("guid"), "guid", guid, "");
         let number: u64 = number
@@ -110,14 +110,14 @@ impl StandIns {
             .next()
             .and_then(|number| number.parse().ok())
             .unwrap_or(u64::MAX);
-        let stand_in = format!("00000000-0000-0000-0000-{:012x}", number & 0xFFFF_FFFF_FFFF);
+        let substitute = format!("00000000-0000-0000-0000-{:012x}", number & 0xFFFF_FFFF_FFFF);
         let place = self
             .places
             .get(&(Class::Whole("guid"), guid.to_lowercase().into()));
         if let Some(row) = place.and_then(|place| self.rows.get_mut(*place)) {
-            row.stand_in.clone_from(&stand_in);
+            row.substitute.clone_from(&substitute);
         }
-        stand_in
+        substitute
     }
 
     /// Replaces the numbers of computer and user in a SID: all numbers after the first one. Those
@@ -134,11 +134,11 @@ impl StandIns {
             }
         }
         if self.sids.insert(old.clone(), ()).is_none()
-            && let Some((stand_in, original)) = sid_text(sid).zip(sid_text(&old))
+            && let Some((substitute, original)) = sid_text(sid).zip(sid_text(&old))
         {
-            self.rows.push(StandIn {
+            self.rows.push(Substitute {
                 kind: "sid",
-                stand_in,
+                substitute,
                 original,
             });
         }
@@ -216,8 +216,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_original_has_one_stand_in_and_kinds_are_counted_apart() {
-        let mut all = StandIns::default();
+    fn an_original_has_one_substitute_and_kinds_are_counted_apart() {
+        let mut all = Substitutes::default();
         let mut word = |kind, text| all.numbered(Class::Word, kind, text, "");
         assert_eq!(word("program", "Foo"), "program-1");
         assert_eq!(word("folder", "foo"), "program-1");
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn users_are_numbered_and_accounts_of_windows_stay() {
-        let mut all = StandIns::default();
+        let mut all = Substitutes::default();
         let mut text = |sid| all.sid_text(sid);
         assert_eq!(
             text("S-1-5-21-111-222-333-1001").as_deref(),
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn bytes_too_short_for_a_sid_stay_and_have_no_row() {
-        let mut all = StandIns::default();
+        let mut all = Substitutes::default();
         let mut short = [1, 1, 0, 0];
         all.sid(&mut short);
         assert_eq!((short, all.rows().len()), ([1, 1, 0, 0], 0));

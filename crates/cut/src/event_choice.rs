@@ -8,7 +8,7 @@ use etwkit_decode::{Decoder, Plan, clr};
 use etwkit_etl::{Guid, Identity, Order, RawEvent, Session};
 use etwkit_trace::attribution::{Attributor, Ids};
 use etwkit_trace::directory::{Directory, DirectoryBuilder};
-use etwkit_trace::report::events::Wanted;
+use etwkit_trace::report::events::NameFilter;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The answer of the filters for one event.
@@ -28,9 +28,9 @@ pub(crate) enum Verdict {
 #[derive(Default)]
 pub struct Choice {
     /// Names and IDs of processes.
-    pub process: Option<Wanted<'static>>,
+    pub process: Option<NameFilter<'static>>,
     /// Names and GUIDs of providers.
-    pub provider: Option<Wanted<'static>>,
+    pub provider: Option<NameFilter<'static>>,
 }
 
 impl Choice {

@@ -11,7 +11,7 @@ use crate::wire::{Field, LaneKind, Selection};
 
 /// A selection, resolved for a pyramid.
 #[derive(Debug, Default)]
-pub(super) struct Chosen {
+pub(super) struct ResolvedSelection {
     pub(super) keys: pyramid::Selection,
     /// Fields of chips that a pyramid does not have.
     pub(super) not_applied: Vec<Field>,
@@ -49,8 +49,8 @@ pub(super) fn is_one_of(value: &str, keys: &[i32]) -> String {
 }
 
 /// Resolves the chips of a selection for a pyramid.
-pub(super) fn chosen(session: &Session, selection: &Selection) -> Result<Chosen> {
-    let mut chosen = Chosen::default();
+pub(super) fn chosen(session: &Session, selection: &Selection) -> Result<ResolvedSelection> {
+    let mut chosen = ResolvedSelection::default();
     for chip in &selection.chips {
         let (list, of, named) = match chip.field {
             Field::Process => (
@@ -107,7 +107,7 @@ pub(super) fn chosen(session: &Session, selection: &Selection) -> Result<Chosen>
     Ok(chosen)
 }
 
-impl Chosen {
+impl ResolvedSelection {
     /// Returns the conditions on processes, for the given key column.
     pub(super) fn of_process(&self, key: &str) -> Vec<String> {
         self.processes

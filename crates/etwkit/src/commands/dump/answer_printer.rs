@@ -8,8 +8,8 @@ use etwkit_question::rows::Field;
 use etwkit_question::text::Text;
 use etwkit_question::trace::TraceInfo;
 use etwkit_question::{
-    Above, Answer, AnyColumn, AnyRequest, Format, Heading, Line, Part, Ranked, Sets, Shows, Style,
-    Sums, Table, Value,
+    Above, Answer, AnswerPart, AnyColumn, AnyRequest, AnyTable, Format, Heading, Line, Ranked,
+    Sets, Shows, Style, Sums, Value,
 };
 use etwkit_sql::Session;
 use etwkit_terminal::style::Role;
@@ -17,11 +17,13 @@ use etwkit_terminal::{Align, Exit, TableLine};
 
 use super::args::{Common, ProcessOutput};
 use super::columns::Columns;
-use super::output::{Answered, Lines, Record, ask_all, ask_each, begin, exit, machine_with_header};
+use super::output::{
+    AnswerLines, Answered, Record, ask_all, ask_each, begin, exit, machine_with_header,
+};
 use crate::printer::Printer;
 
 /// A question, and the format of its answer.
-pub(super) struct Asking<'a> {
+pub(super) struct PrintedQuestion<'a> {
     pub(super) common: &'a Common,
     /// Format of processes.
     pub(super) processes: Option<&'a ProcessOutput>,
@@ -75,41 +77,47 @@ impl Gathered {
 /// file, and one list over all extracts, are written at the end. Also returns the extracts that
 /// could be queried.
 pub(super) fn answered(
-    asking: &Asking<'_>,
+    printed: &PrintedQuestion<'_>,
     printer: &mut Printer<'_>,
     question: impl Fn(&Session) -> etwkit_question::Result<Answer> + Sync,
 ) -> anyhow::Result<(Exit, Vec<PathBuf>)> {
-    let (common, request) = (asking.common, asking.request);
+    let (common, request) = (printed.common, printed.request);
     // A CSV file, a merged list and a comparison need the answers of all extracts.
-    let needs_all = common.has_one_file() || asking.merge.is_some() || request.compares();
+    let needs_all = common.has_one_file() || printed.merge.is_some() || request.compares();
     let mut gathered = Gathered::default();
-    let asked = ask_each(common, asking.command, printer, question, |printer, one| {
-        one.answer.notes.iter().for_each(|note| printer.note(note));
-        gathered.add(&one.answer);
-        gathered
-            .text
-            .get_or_insert_with(|| common.text(asking.processes, &one.info));
-        if needs_all {
-            gathered.kept.push(one);
-            return Ok(());
-        }
-        print_one(asking, printer, &one)
-    })?;
-    let comparison = compare(asking, &mut gathered, printer)?;
-    if asking.merge.is_some() {
-        check_together(asking, &gathered.kept)?;
+    let asked = ask_each(
+        common,
+        printed.command,
+        printer,
+        question,
+        |printer, one| {
+            one.answer.notes.iter().for_each(|note| printer.note(note));
+            gathered.add(&one.answer);
+            gathered
+                .text
+                .get_or_insert_with(|| common.text(printed.processes, &one.info));
+            if needs_all {
+                gathered.kept.push(one);
+                return Ok(());
+            }
+            print_one(printed, printer, &one)
+        },
+    )?;
+    let comparison = compare(printed, &mut gathered, printer)?;
+    if printed.merge.is_some() {
+        check_together(printed, &gathered.kept)?;
     }
-    print_kept(asking, &mut gathered, printer)?;
+    print_kept(printed, &mut gathered, printer)?;
     for note in request.notes(&gathered.sums) {
         printer.note(&note);
     }
     gathered.count_sets();
     if common.is_text() {
         if let Some(comparison) = comparison {
-            print_comparison(asking, &comparison, gathered.text, printer)?;
+            print_comparison(printed, &comparison, gathered.text, printer)?;
         }
         if let Some(text) = gathered.text {
-            let lines = &mut Lines::new(common, printer);
+            let lines = &mut AnswerLines::new(common, printer);
             written(&text, None, &request.overall(&gathered.sums), lines)?;
         }
     }
@@ -118,11 +126,11 @@ pub(super) fn answered(
 
 /// Compares the answers of all extracts, if the question does, and prints the answers themselves.
 fn compare(
-    asking: &Asking<'_>,
+    printed: &PrintedQuestion<'_>,
     gathered: &mut Gathered,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<Option<Answer>> {
-    if !asking.request.compares() {
+    if !printed.request.compares() {
         return Ok(None);
     }
     let mut all: Vec<_> = gathered
@@ -130,60 +138,60 @@ fn compare(
         .iter_mut()
         .map(|one| (&one.info, &mut one.answer))
         .collect();
-    let comparison = asking.request.across(&mut all)?;
+    let comparison = printed.request.across(&mut all)?;
     // Answers are adjusted to each other, and may have fewer rows then.
     gathered.rows = gathered.kept.iter().map(|one| one.answer.len()).sum();
-    if !asking.common.has_one_file() && asking.merge.is_none() {
+    if !printed.common.has_one_file() && printed.merge.is_none() {
         for one in &gathered.kept {
-            print_one(asking, printer, one)?;
+            print_one(printed, printer, one)?;
         }
     }
     Ok(comparison)
 }
 
 /// Checks that the rows of these answers can be one list.
-fn check_together(asking: &Asking<'_>, kept: &[Answered<Answer>]) -> anyhow::Result<()> {
+fn check_together(printed: &PrintedQuestion<'_>, kept: &[Answered<Answer>]) -> anyhow::Result<()> {
     let all: Vec<(&str, &Sums)> = kept
         .iter()
         .map(|one| (one.info.file_name.as_str(), &one.answer.sums))
         .collect();
-    Ok(asking.request.check_together(&all)?)
+    Ok(printed.request.check_together(&all)?)
 }
 
 /// Prints one list over all extracts, or their rows for machines.
 fn print_kept(
-    asking: &Asking<'_>,
+    printed: &PrintedQuestion<'_>,
     gathered: &mut Gathered,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<()> {
-    let common = asking.common;
+    let common = printed.common;
     let kept = std::mem::take(&mut gathered.kept);
     let joins = kept.iter().any(|one| one.answer.joins_extracts());
     // Rows for machines name their trace themselves, so without text only combined rows need one
     // list.
-    if let Some(top) = asking.merge.filter(|_| common.is_text() || joins) {
-        let listed = print_merged(asking, kept, top, printer)?;
+    if let Some(top) = printed.merge.filter(|_| common.is_text() || joins) {
+        let listed = print_merged(printed, kept, top, printer)?;
         if joins {
             gathered.rows = listed;
         }
-    } else if common.has_one_file() || asking.merge.is_some() {
+    } else if common.has_one_file() || printed.merge.is_some() {
         let rows = kept.iter().flat_map(records);
-        machine_with_header(common, printer, asking.fields, rows)?;
+        machine_with_header(common, printer, printed.fields, rows)?;
     }
     Ok(())
 }
 
 fn print_comparison(
-    asking: &Asking<'_>,
+    printed: &PrintedQuestion<'_>,
     comparison: &Answer,
     text: Option<Text>,
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<()> {
     let info = TraceInfo::default();
-    let text = text.unwrap_or_else(|| asking.common.text(asking.processes, &info));
-    let lines = &mut Lines::new(asking.common, printer);
+    let text = text.unwrap_or_else(|| printed.common.text(printed.processes, &info));
+    let lines = &mut AnswerLines::new(printed.common, printer);
     for part in &comparison.parts {
-        print_part(asking.common, (&text, &info), part, lines)?;
+        print_part(printed.common, (&text, &info), part, lines)?;
     }
     Ok(())
 }
@@ -200,48 +208,48 @@ fn verdict(fails: Option<bool>, rows: usize) -> Exit {
 /// Queries all extracts together for one answer, and prints it. Also returns the extracts that
 /// could be queried.
 pub(super) fn answered_together(
-    asking: &Asking<'_>,
+    printed: &PrintedQuestion<'_>,
     printer: &mut Printer<'_>,
     question: impl FnOnce(&Session) -> etwkit_question::Result<Answer>,
 ) -> anyhow::Result<(Exit, Vec<PathBuf>)> {
-    let (one, asked) = ask_all(asking.common, asking.command, printer, question)?;
+    let (one, asked) = ask_all(printed.common, printed.command, printer, question)?;
     let Some(one) = one else {
         // A file without rows still gets the names of its columns.
-        if asking.common.has_one_file() {
-            machine_with_header(asking.common, printer, asking.fields, std::iter::empty())?;
+        if printed.common.has_one_file() {
+            machine_with_header(printed.common, printer, printed.fields, std::iter::empty())?;
         }
         return Ok((Exit::Nothing, asked));
     };
     one.answer.notes.iter().for_each(|note| printer.note(note));
-    print_one(asking, printer, &one)?;
+    print_one(printed, printer, &one)?;
     Ok((verdict(one.answer.fails, one.answer.len()), asked))
 }
 
 /// Prints an answer about names of recordings, which belongs to no extract.
 pub(super) fn answered_to_names(
-    asking: &Asking<'_>,
+    printed: &PrintedQuestion<'_>,
     printer: &mut Printer<'_>,
     answer: Answer,
 ) -> anyhow::Result<Exit> {
-    begin(asking.common, asking.command, printer)?;
+    begin(printed.common, printed.command, printer)?;
     let one = Answered {
         info: TraceInfo::default(),
         answer,
     };
-    print_one(asking, printer, &one)?;
+    print_one(printed, printer, &one)?;
     Ok(verdict(one.answer.fails, one.answer.len()))
 }
 
 /// Prints the answer of an extract.
 fn print_one(
-    asking: &Asking<'_>,
+    printed: &PrintedQuestion<'_>,
     printer: &mut Printer<'_>,
     one: &Answered<Answer>,
 ) -> anyhow::Result<()> {
-    let common = asking.common;
-    if !machine_with_header(common, printer, asking.fields, records(one))? {
-        let text = common.text(asking.processes, &one.info);
-        print(common, &text, one, &mut Lines::new(common, printer))?;
+    let common = printed.common;
+    if !machine_with_header(common, printer, printed.fields, records(one))? {
+        let text = common.text(printed.processes, &one.info);
+        print(common, &text, one, &mut AnswerLines::new(common, printer))?;
     }
     Ok(printer.finish()?)
 }
@@ -249,7 +257,7 @@ fn print_one(
 /// Prints the largest rows of all extracts as one list, each with the name of its trace, and
 /// returns their number. Machines get only rows that can combine several extracts.
 fn print_merged(
-    asking: &Asking<'_>,
+    printed: &PrintedQuestion<'_>,
     answers: Vec<Answered<Answer>>,
     top: Top,
     printer: &mut Printer<'_>,
@@ -258,7 +266,7 @@ fn print_merged(
         // Sentences are reported for each extract.
         answers
             .iter()
-            .try_for_each(|one| print_one(asking, printer, one))?;
+            .try_for_each(|one| print_one(printed, printer, one))?;
         return Ok(answers.iter().map(|one| one.answer.len()).sum());
     }
     let (infos, answers): (Vec<TraceInfo>, Vec<Answer>) = answers
@@ -283,19 +291,19 @@ fn print_merged(
         .iter()
         .enumerate()
         .filter_map(|(row, of)| Some((infos.get(*of)?, part.record(row))));
-    if joins && machine_with_header(asking.common, printer, asking.fields, records)? {
+    if joins && machine_with_header(printed.common, printer, printed.fields, records)? {
         return Ok(rows);
     }
-    let lines = &mut Lines::new(asking.common, printer);
+    let lines = &mut AnswerLines::new(printed.common, printer);
     let of: Vec<Option<&TraceInfo>> = of.iter().map(|of| infos.get(*of)).collect();
-    let text = asking.common.text(asking.processes, first);
-    let chosen = asking.common.column.as_deref();
+    let text = printed.common.text(printed.processes, first);
+    let chosen = printed.common.column.as_deref();
     let how = How {
         traces: Traces::Each(&of),
         shows: Shows::Rows,
         chosen,
     };
-    print_table(asking.common, &text, part.table.as_ref(), how, lines)?;
+    print_table(printed.common, &text, part.table.as_ref(), how, lines)?;
     written(&text, None, &part.table.total(), lines)?;
     Ok(rows)
 }
@@ -314,7 +322,7 @@ fn earliest(infos: &[TraceInfo]) -> Option<&TraceInfo> {
 fn records(one: &Answered<Answer>) -> impl Iterator<Item = (&TraceInfo, Record)> {
     let Answered { info, answer } = one;
     let of_part =
-        move |part| (0..Part::records(part).len()).map(move |row| (info, part.record(row)));
+        move |part| (0..AnswerPart::records(part).len()).map(move |row| (info, part.record(row)));
     answer
         .parts
         .iter()
@@ -327,7 +335,7 @@ fn print(
     common: &Common,
     text: &Text,
     one: &Answered<Answer>,
-    lines: &mut Lines<'_, '_>,
+    lines: &mut AnswerLines<'_, '_>,
 ) -> anyhow::Result<()> {
     let Answered {
         info,
@@ -366,7 +374,7 @@ fn print(
 fn check_columns(
     common: &Common,
     (text, info): (&Text, &TraceInfo),
-    part: &Part,
+    part: &AnswerPart,
 ) -> anyhow::Result<()> {
     let table = part.table.as_ref();
     let is_sentence = part.instead.is_some() && table.is_empty();
@@ -384,7 +392,7 @@ fn check_columns(
 fn print_part(
     common: &Common,
     (text, info): (&Text, &TraceInfo),
-    Part {
+    AnswerPart {
         title,
         head,
         table,
@@ -393,8 +401,8 @@ fn print_part(
         shows,
         is_aside,
         ..
-    }: &Part,
-    lines: &mut Lines<'_, '_>,
+    }: &AnswerPart,
+    lines: &mut AnswerLines<'_, '_>,
 ) -> anyhow::Result<()> {
     if !title.is_empty() {
         lines.heading(title)?;
@@ -419,7 +427,7 @@ fn written(
     text: &Text,
     trace: Option<&TraceInfo>,
     all: &[Line],
-    lines: &mut Lines<'_, '_>,
+    lines: &mut AnswerLines<'_, '_>,
 ) -> anyhow::Result<()> {
     let named = trace.and_then(|trace| trace.named.as_deref());
     all.iter()
@@ -444,9 +452,9 @@ struct How<'a> {
 fn print_table(
     common: &Common,
     text: &Text,
-    table: &dyn Table,
+    table: &dyn AnyTable,
     how: How<'_>,
-    lines: &mut Lines<'_, '_>,
+    lines: &mut AnswerLines<'_, '_>,
 ) -> anyhow::Result<()> {
     let How {
         traces,
@@ -502,7 +510,7 @@ fn print_left_out(
     text: &Text,
     rows: usize,
     columns: &[&str],
-    lines: &mut Lines<'_, '_>,
+    lines: &mut AnswerLines<'_, '_>,
 ) -> anyhow::Result<()> {
     if rows > 0 {
         let more = text.int(count(rows));
@@ -522,9 +530,9 @@ fn print_left_out(
 fn print_row(
     common: &Common,
     text: &Text,
-    table: &dyn Table,
+    table: &dyn AnyTable,
     (trace, row, line): (Option<&TraceInfo>, usize, &TableLine),
-    lines: &mut Lines<'_, '_>,
+    lines: &mut AnswerLines<'_, '_>,
 ) -> anyhow::Result<()> {
     written(text, trace, &table.above(row), lines)?;
     match table.indent() {
@@ -560,7 +568,7 @@ impl Shown {
     const GROUPS: usize = 10;
 
     /// Selects all rows or at most `most`: with groups, the first rows of each of the first groups.
-    fn of(table: &dyn Table, most: Option<usize>) -> Self {
+    fn of(table: &dyn AnyTable, most: Option<usize>) -> Self {
         let (mut next, mut groups) = (0, Vec::new());
         for count in table.groups() {
             let shown: Vec<usize> = (next..next + count)
@@ -640,7 +648,7 @@ impl<'a> Traces<'a> {
 fn columns<'a>(
     common: &Common,
     text: &'a Text,
-    table: &'a dyn Table,
+    table: &'a dyn AnyTable,
     (traces, chosen): (Traces<'a>, Option<&str>),
 ) -> anyhow::Result<Columns<'a>> {
     let (mut columns, all) = (Columns::default(), table.columns());
@@ -732,7 +740,7 @@ fn title_of(title: &Heading, text: &Text, format: Format, is_moment: impl Fn() -
 }
 
 /// True if the cells of a column are times in the chosen format.
-fn is_moment(table: &dyn Table, column: usize, format: Format) -> bool {
+fn is_moment(table: &dyn AnyTable, column: usize, format: Format) -> bool {
     let has_own = || matches!(table.value(0, column), Value::Moment(..));
     matches!(format, Format::Moment | Format::LeftMoment) && !has_own()
 }
