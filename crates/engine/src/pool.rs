@@ -128,8 +128,8 @@ fn stamps(paths: &[PathBuf]) -> Vec<Stamp> {
 /// Returns the stamp of the manifests of an extract, or of a packed extract itself; for a run of a
 /// lake, the stamp of the lake's log.
 fn stamp(path: &Path) -> Stamp {
-    if let Some((lake, _)) = etwkit_lake::split(path) {
-        return vec![etwkit_lake::stamp(&lake)];
+    if let Some((lake, _)) = etwkit_extract::lake::split(path) {
+        return vec![etwkit_extract::lake::stamp(&lake)];
     }
     let parts = [
         path.to_owned(),

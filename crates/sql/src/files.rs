@@ -19,8 +19,8 @@ use datafusion::parquet::file::metadata::{
 };
 use datafusion::parquet::file::reader::Length;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use etwkit_extract::lake::{LakeFile, Snapshot};
 use etwkit_extract::{Slice, TableFile};
-use etwkit_lake::{LakeFile, Snapshot};
 use futures::future::{BoxFuture, ready};
 use futures::{FutureExt, TryFutureExt};
 
@@ -62,7 +62,7 @@ impl OpenFile {
         Ok(Self::at(Place::Here(slice)))
     }
 
-    fn of_lake(file: &LakeFile, lake: &Arc<Snapshot>) -> etwkit_lake::Result<Arc<Self>> {
+    fn of_lake(file: &LakeFile, lake: &Arc<Snapshot>) -> etwkit_extract::lake::Result<Arc<Self>> {
         if lake.is_folder() {
             let slice = opened(lake, file)?;
             return Ok(Self::at(Place::Here(slice)));
@@ -121,11 +121,11 @@ impl OpenFile {
 }
 
 /// Opens a file of a lake, whose log has its size.
-fn opened(lake: &Snapshot, file: &LakeFile) -> etwkit_lake::Result<Slice> {
+fn opened(lake: &Snapshot, file: &LakeFile) -> etwkit_extract::lake::Result<Slice> {
     let slice = lake.opened(file)?;
     // A file of another length was changed behind the log, and its rows would be others.
     if slice.len() != file.size {
-        return Err(etwkit_lake::Error::File {
+        return Err(etwkit_extract::lake::Error::File {
             path: file.path.clone(),
             expected: format!("{} bytes, found {}", file.size, slice.len()),
             source: None,
@@ -164,7 +164,7 @@ pub(crate) fn of_lake(
     file: &LakeFile,
     lake: &Arc<Snapshot>,
     schema: &SchemaRef,
-) -> etwkit_lake::Result<PartitionedFile> {
+) -> etwkit_extract::lake::Result<PartitionedFile> {
     let open = OpenFile::of_lake(file, lake)?;
     let mut statistics = Statistics::new_unknown(schema);
     // Logs of other writers need not have the number.
