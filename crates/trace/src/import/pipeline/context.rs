@@ -16,7 +16,7 @@ use super::range::Range;
 use super::tables::Tables;
 use super::waiting::Pending;
 use crate::directory::Directory;
-use crate::import::inputs::Inputs;
+use crate::import::ui::inputs::Inputs;
 use crate::schedule::Schedule;
 use crate::sink::SinkError;
 use crate::tracker::process::ProcessKey;

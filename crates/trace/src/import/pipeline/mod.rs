@@ -2,10 +2,12 @@
 //!
 //! - `collect`: the first pass, which collects the meaning of names and addresses
 //! - `second_pass`: reads events in order of time; `routes` finds the importer of each
-//! - `context`, `line`, `arena`, `identity`: state shared by all importers
+//! - `context`, `line`, `arena`, `identity`: state shared by all importers; `actor` is for events of
+//!   providers
 //! - `outbox`, `rows`, `waiting`, `stacks`, `nodes`: the path of rows to the tables, on a second
 //!   thread
 
+pub(super) mod actor;
 pub(super) mod arena;
 pub(super) mod clip;
 pub(super) mod collect;
