@@ -13,8 +13,7 @@ use super::ready::{self, ReadyTimes};
 use etwkit_question::group::Top;
 use etwkit_question::range::Range;
 use etwkit_question::sql::{
-    EXECUTABLE_TEXT, EXECUTABLES, ProcessQuery, filtered, process_columns_from, range_condition,
-    text_condition,
+    Conditions, EXECUTABLE_TEXT, EXECUTABLES, ProcessQuery, process_columns_from,
 };
 use etwkit_question::zero::ZeroTime;
 use etwkit_question::{Error, Result, ask, has_rows, is_recorded};
@@ -228,9 +227,9 @@ impl CpuRequest {
     pub fn sql(&self) -> String {
         // Threads without a process are listed; the idle process is not. A comparison with the
         // missing id would drop both.
-        let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
-        conditions.extend(self.processes.conditions());
-        conditions.extend(text_condition(EXECUTABLE_TEXT, self.modules.as_deref()));
+        let conditions = Conditions::of("coalesce(p.pid, -1) <> 0")
+            .and(self.processes.conditions())
+            .text(EXECUTABLE_TEXT, self.modules.as_deref());
         let whole = self.time.is_unlimited();
         let (with, table, sampled) = if whole {
             (String::new(), "cpu_process", SAMPLED)
@@ -264,7 +263,7 @@ SELECT c.process_key, {}, p.parent_pid,
   {ready},
   {kinds}
 FROM {table} c
-LEFT JOIN process p ON p.process_key = c.process_key{EXECUTABLES}{ready_join}{kinds_join}{}{}
+LEFT JOIN process p ON p.process_key = c.process_key{EXECUTABLES}{ready_join}{kinds_join}{}{conditions}
 ) c{}
 ORDER BY sort_value, cpu_ns, process_key",
             self.sort_value(),
@@ -272,13 +271,12 @@ ORDER BY sort_value, cpu_ns, process_key",
             self.zero.column("c", "first_ns"),
             self.zero.column("c", "last_ns"),
             self.zero.join(),
-            filtered(&conditions),
-            filtered(&self.limits()),
+            self.limits(),
         )
     }
 
-    fn limits(&self) -> Vec<String> {
-        let limits = [
+    fn limits(&self) -> Conditions {
+        Conditions::new().ranges([
             ("cpu_ns", self.cpu),
             ("wait_ns", self.wait),
             ("ready_ns", self.ready),
@@ -286,11 +284,7 @@ ORDER BY sort_value, cpu_ns, process_key",
             ("first_ns", self.first),
             ("last_ns", self.last),
             ("last_ns - first_ns", self.duration),
-        ];
-        limits
-            .into_iter()
-            .filter_map(|(column, range)| range_condition(column, range))
-            .collect()
+        ])
     }
 
     const fn sort_value(&self) -> &'static str {
