@@ -135,15 +135,12 @@ impl Question for FocusRequest {
     ];
 
     fn form(&self) -> Form<Self> {
-        if self.details {
+        let form = if self.details {
             Form::rows(&SINGLE_STAYS, self.stays_sql())
-                .needs(&FOCUS, true)
-                .top(self.top)
         } else {
             Form::rows(&SUMS, self.sql())
-                .needs(&FOCUS, false)
-                .top(self.top)
-        }
+        };
+        form.needs(&FOCUS, self.details).top(self.top)
     }
 }
 

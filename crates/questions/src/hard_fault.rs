@@ -174,15 +174,13 @@ impl Question for HardFaultRequest {
     ];
 
     fn form(&self) -> Form<Self> {
-        if self.details {
+        let form = if self.details {
             Form::rows(&READS, self.reads_sql())
-                .needs(&FAULTS, true)
-                .top(self.top)
         } else {
             Form::rows(&SUMS, self.sql())
-                .needs(&FAULTS, self.needs_rows())
-                .top(self.top)
-        }
+        };
+        form.needs(&FAULTS, self.details || self.needs_rows())
+            .top(self.top)
     }
 }
 

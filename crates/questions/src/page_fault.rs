@@ -171,15 +171,13 @@ impl Question for PageFaultRequest {
     ];
 
     fn form(&self) -> Form<Self> {
-        if self.details {
+        let form = if self.details {
             Form::rows(&FAULTS, self.faults_sql())
-                .needs(&RECORDED, true)
-                .top(self.top)
         } else {
             Form::rows(&SUMS, self.sql())
-                .needs(&RECORDED, !self.limits().is_empty())
-                .top(self.top)
-        }
+        };
+        form.needs(&RECORDED, self.details || !self.limits().is_empty())
+            .top(self.top)
     }
 }
 

@@ -188,15 +188,12 @@ impl Question for UiDelayRequest {
     ];
 
     fn form(&self) -> Form<Self> {
-        if self.details {
+        let form = if self.details {
             Form::rows(&DELAYS, self.events_sql())
-                .needs(&UI_DELAY, true)
-                .top(self.top)
         } else {
             Form::rows(&SUMS, self.sql())
-                .needs(&UI_DELAY, false)
-                .top(self.top)
-        }
+        };
+        form.needs(&UI_DELAY, self.details).top(self.top)
     }
 }
 

@@ -194,15 +194,13 @@ impl Question for UserLockRequest {
     ];
 
     fn form(&self) -> Form<Self> {
-        if self.details {
+        let form = if self.details {
             Form::rows(&ACQUISITIONS, self.events_sql())
-                .needs(&LOCK, true)
-                .top(self.top)
         } else {
             Form::rows(&SUMS, self.sql())
-                .needs(&LOCK, self.needs_rows())
-                .top(self.top)
-        }
+        };
+        form.needs(&LOCK, self.details || self.needs_rows())
+            .top(self.top)
     }
 }
 
