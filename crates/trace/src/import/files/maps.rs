@@ -64,9 +64,8 @@ impl Maps {
         if !context.range.contains(ns) {
             return;
         }
-        let running = context.running_on(event.cpu);
         let process = context.directory.process_at(read.pid, time);
-        let tid = event.thread_id().or(running);
+        let tid = context.thread_of(event);
         let who = tid.map(|tid| context.of_thread(tid, time));
         let (whose, place) = match (tid, who) {
             // A thread may map into another process; its stack belongs to its own process.

@@ -131,9 +131,8 @@ impl MiniFilters {
     /// A call, created from its first event.
     fn call(&self, read: &Callback, event: &RawEvent<'_>, context: &mut Context<'_>) -> OpenCall {
         let time = event.timestamp;
-        // Records with the short header name no thread. The filter manager calls filters on the
-        // thread that made the request.
-        let tid = event.thread_id().or(context.running_on(event.cpu));
+        // The filter manager calls filters on the thread that made the request.
+        let tid = context.thread_of(event);
         let who = tid.map(|tid| context.of_thread(tid, time));
         let process = who.and_then(|who| who.process);
         let row = MiniFilter {

@@ -52,7 +52,7 @@ impl Importer for PageFaults {
         if !context.range.contains(ts_ns) {
             return Ok(true);
         }
-        let tid = event.thread_id().or(context.running_on(event.cpu));
+        let tid = context.thread_of(event);
         let who = tid.map(|tid| context.of_thread(tid, time));
         let row = PageFault {
             ts_ns,

@@ -158,8 +158,7 @@ impl Importer for Pools {
         if !context.range.contains(ns) {
             return Ok(true);
         }
-        // Records with the short header name no thread.
-        let tid = event.thread_id().or(context.running_on(event.cpu));
+        let tid = context.thread_of(event);
         let who = tid.map(|tid| context.of_thread(tid, time));
         let at = At { time, ns, tid, who };
         if is_allocated {

@@ -72,8 +72,7 @@ impl VirtualMemory {
         let committed = process
             .and_then(|process| self.spaces.get(&process))
             .map_or(0, |space| space.bytes);
-        // Records with the short header name no thread.
-        let tid = event.thread_id().or(context.running_on(event.cpu));
+        let tid = context.thread_of(event);
         let thread = tid.map(|tid| context.of_thread(tid, time));
         let row = VirtualAlloc {
             alloc_id: self.allocations,

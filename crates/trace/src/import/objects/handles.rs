@@ -542,9 +542,7 @@ fn owner(process: Option<ProcessKey>, handle: u32, at: &At<'_, '_>) -> HandleOf 
 
 fn actor(event: &RawEvent<'_>, context: &mut Context<'_>) -> Actor {
     let time = event.timestamp;
-    // Records with the short header name no thread. The thread that runs on the processor is the
-    // one that made the call.
-    let tid = event.thread_id().or(context.running_on(event.cpu));
+    let tid = context.thread_of(event);
     let who = tid.map(|tid| context.of_thread(tid, time));
     let in_header = event
         .process_id()

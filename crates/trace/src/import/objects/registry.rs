@@ -100,7 +100,7 @@ fn operation(
         .map(Arc::clone);
     let is_value = names_value(opcode);
     let text = Some(read.name.as_str()).filter(|text| !text.is_empty());
-    let tid = event.thread_id().or(context.running_on(event.cpu));
+    let tid = context.thread_of(event);
     let who = tid.map(|tid| context.of_thread(tid, end));
     let process = who.and_then(|who| who.process);
     let row = RegistryIo {

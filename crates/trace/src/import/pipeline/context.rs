@@ -98,6 +98,12 @@ impl<'d> Context<'d> {
         self.schedule.running_on(cpu).or_else(before)
     }
 
+    /// The thread that logged an event. Records with the short header name none: they are of the
+    /// thread that runs on the processor, if it is known.
+    pub(crate) fn thread_of(&self, event: &RawEvent<'_>) -> Option<u32> {
+        event.thread_id().or_else(|| self.running_on(event.cpu))
+    }
+
     /// The path with drive letter of a file key at a raw time.
     pub(crate) fn path(&self, key: u64, time: i64) -> Option<Arc<str>> {
         let path = self.directory.file_names.path(key, time)?;

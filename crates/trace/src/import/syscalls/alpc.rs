@@ -332,7 +332,7 @@ impl Importer for Messages {
             // Numbers may have been reused in the gap, and would join events of different messages.
             self.give_up(time, context);
         }
-        let tid = event.thread_id().or(context.running_on(event.cpu));
+        let tid = context.thread_of(event);
         let who = tid.map(|tid| context.of_thread(tid, time));
         let actor = Actor {
             tid,

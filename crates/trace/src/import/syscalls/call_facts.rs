@@ -35,7 +35,7 @@ pub(super) const EVENTS: &[Events] = &[
 pub(super) fn thread(hook: Hook, event: &RawEvent<'_>, context: &Context<'_>) -> Option<u32> {
     match hook.group {
         group::FILE => Some(operation(hook, event)?.tid),
-        _ => event.thread_id().or_else(|| context.running_on(event.cpu)),
+        _ => context.thread_of(event),
     }
 }
 

@@ -144,7 +144,6 @@ impl Importer for Calls {
         context: &mut Context<'_>,
         _: &mut dyn Sink,
     ) -> IsShown {
-        let running = context.running_on(event.cpu);
         let gaps = context.gaps;
         // Compared before anything else, because both an entry and an exit are unsafe after a gap.
         if std::mem::replace(&mut self.gaps, gaps) != gaps {
@@ -152,9 +151,7 @@ impl Importer for Calls {
             // open one.
             self.give_up(event.timestamp, context);
         }
-        // Records with the short header name no thread, so the thread that runs on the processor is
-        // taken.
-        let tid = event.thread_id().or(running);
+        let tid = context.thread_of(event);
         if hook.opcode == opcode::ENTER {
             let address = syscall::address(event.payload(), event.pointer_size());
             let Some(address) = address else {
