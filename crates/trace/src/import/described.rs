@@ -6,10 +6,8 @@ use etwkit_decode::kernel::provider::{self, KERNEL_PROCESS};
 use etwkit_decode::kernel::{group, image, process, thread};
 
 use crate::declared::{Events, Topic, sums};
-use crate::import::pipeline::context::Context;
 use crate::import::pipeline::identity::DescribedThread;
-use crate::import::pipeline::importer::{Declaration, Importer, Learned};
-use crate::import::pipeline::waiting;
+use crate::import::pipeline::{Context, Declaration, Importer, Learned, waiting};
 use crate::sink::{Sink, SinkError};
 use crate::table::{Method, Module, Process, Row, Thread};
 

@@ -123,8 +123,7 @@ pub use ui::screenshots;
 
 use crate::sink::Sink;
 use crate::topics::recorded;
-use pipeline::importer::Declaration;
-use pipeline::{collect, routes, second_pass};
+use pipeline::{Declaration, collect, routes, second_pass};
 
 /// All importers. Importers whose tables name things come first, and the one for events that no
 /// other importer shows comes last. At the end of the trace they finish in reverse order: rows that

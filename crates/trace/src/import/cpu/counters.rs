@@ -11,9 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::counter_names::CounterNames;
 use crate::declared::{Events, rows, sums};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown, Learned};
-use crate::import::pipeline::waiting;
+use crate::import::pipeline::{Context, Declaration, Importer, IsShown, Learned, waiting};
 use crate::sink::{Sink, SinkError};
 use crate::table::{Lbr, Pmc, PmcCounter, PmcSample, Row};
 

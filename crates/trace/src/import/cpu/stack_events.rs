@@ -5,9 +5,8 @@ use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
 
 use crate::declared::{Events, Topic, sums};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown, Learned};
 use crate::import::pipeline::line::{GivenStack, Half};
+use crate::import::pipeline::{Context, Declaration, Importer, IsShown, Learned};
 use crate::sink::{Sink, SinkError};
 use crate::table::{Frame, Row, Stack};
 use crate::tracker::stack::{StackKeys, StackPart};

@@ -9,7 +9,8 @@ use etwkit_etl::clock::Clock;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::directory::Directory;
-use crate::import::pipeline::identity::{first_methods, key};
+use crate::import::pipeline::identity::first_methods;
+use crate::import::pipeline::key;
 use crate::table::Module;
 use crate::tracker::method::{self, MethodTracker};
 use crate::tracker::process::ProcessKey;

@@ -8,11 +8,11 @@ use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
 use crate::declared::{Events, Topic, rows, sums};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::{full_name, key};
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown, Learned};
+use crate::import::pipeline::identity::full_name;
 use crate::import::pipeline::inline_stack::inline_stack;
-use crate::import::pipeline::waiting::{self, Pending};
+use crate::import::pipeline::{
+    Context, Declaration, Importer, IsShown, Learned, Pending, key, waiting,
+};
 use crate::sink::{Sink, SinkError};
 use crate::table::{self, Row};
 use crate::tracker::process::ProcessKey;

@@ -6,9 +6,7 @@ use etwkit_etl::RawEvent;
 use rustc_hash::FxHashSet;
 
 use crate::declared::{Events, sums};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::key;
-use crate::import::pipeline::importer::{Declaration, Importer};
+use crate::import::pipeline::{Context, Declaration, Importer, key};
 use crate::sink::{Sink, SinkError};
 use crate::table::{DotnetRuntime, Row};
 use crate::tracker::process::ProcessKey;

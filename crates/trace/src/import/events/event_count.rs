@@ -20,9 +20,7 @@ use etwkit_etl::{Identity, RawEvent};
 use rustc_hash::FxHashMap;
 
 use crate::declared::sums;
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::importer::{Declaration, Learned};
-use crate::import::pipeline::range::Range;
+use crate::import::pipeline::{Context, Declaration, Learned, Range};
 use crate::sink::{Sink, SinkError};
 use crate::table::{EventCount, Row};
 

@@ -13,11 +13,8 @@ use serde_json::{Value, json};
 
 use crate::attribution::Attributor;
 use crate::declared::{Events, rows};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::key;
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown, Learned};
 use crate::import::pipeline::inline_stack::inline_stack;
-use crate::import::pipeline::waiting;
+use crate::import::pipeline::{Context, Declaration, Importer, IsShown, Learned, key, waiting};
 use crate::sink::{Sink, SinkError};
 use crate::table::{GenericEvent, Row};
 

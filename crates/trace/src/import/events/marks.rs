@@ -6,9 +6,7 @@ use etwkit_etl::RawEvent;
 use etwkit_etl::bytes::Cursor;
 
 use crate::declared::{Events, sums};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::Who;
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown};
+use crate::import::pipeline::{Context, Declaration, Importer, IsShown, Who};
 use crate::sink::Sink;
 use crate::table::{Mark, Row};
 

@@ -11,11 +11,9 @@ use rustc_hash::FxHashMap;
 
 use super::disk_queue::DiskQueues;
 use crate::declared::{Events, Topic, rows};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::Who;
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown, Learned};
-use crate::import::pipeline::line::Seq;
-use crate::import::pipeline::waiting::{self, Pending};
+use crate::import::pipeline::{
+    Context, Declaration, Importer, IsShown, Learned, Pending, Seq, Who, waiting,
+};
 use crate::interner::Interner;
 use crate::issuer::{Issuer, Issuers};
 use crate::sink::{Sink, SinkError};

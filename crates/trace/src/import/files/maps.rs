@@ -6,11 +6,9 @@ use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
 use crate::declared::{Events, rows};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::key;
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown, Learned};
-use crate::import::pipeline::line::{Seq, StackSource};
-use crate::import::pipeline::waiting::{self, Pending};
+use crate::import::pipeline::{
+    Context, Declaration, Importer, IsShown, Learned, Pending, Seq, StackSource, key, waiting,
+};
 use crate::sink::{Sink, SinkError};
 use crate::table::{self, Row};
 use crate::tracker::process::ProcessKey;

@@ -12,11 +12,9 @@ use rustc_hash::FxHashMap;
 
 use crate::declared::{Events, Topic, rows};
 use crate::import::pipeline::collect::MINI_FILTERS;
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::Who;
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown, Learned};
-use crate::import::pipeline::line::Seq;
-use crate::import::pipeline::waiting::{self, Pending};
+use crate::import::pipeline::{
+    Context, Declaration, Importer, IsShown, Learned, Pending, Seq, Who, waiting,
+};
 use crate::sink::{Sink, SinkError};
 use crate::table::{MiniFilter, MiniFilterDriver, Row};
 

@@ -6,11 +6,9 @@ use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
 use crate::declared::{Events, Topic, rows};
-use crate::import::pipeline::actor::Actor;
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::key;
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown, Learned};
-use crate::import::pipeline::waiting;
+use crate::import::pipeline::{
+    Actor, Context, Declaration, Importer, IsShown, Learned, key, waiting,
+};
 use crate::sink::{Sink, SinkError};
 use crate::table::{Heap, HeapProcess, Row};
 use crate::tracker::process::ProcessKey;

@@ -6,10 +6,7 @@ use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
 
 use crate::declared::{Events, Topic, rows};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::Who;
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown};
-use crate::import::pipeline::waiting;
+use crate::import::pipeline::{Context, Declaration, Importer, IsShown, Who, waiting};
 use crate::sink::Sink;
 use crate::table::{PageFault, PageFaultProcess, Row};
 

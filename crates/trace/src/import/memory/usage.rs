@@ -5,9 +5,7 @@ use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
 
 use crate::declared::{Events, sums};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::key;
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown};
+use crate::import::pipeline::{Context, Declaration, Importer, IsShown, key};
 use crate::sink::Sink;
 use crate::system_config::SystemConfig;
 use crate::table::{MemoryMachine, MemorySample, Row};

@@ -8,11 +8,9 @@ use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
 use crate::declared::{Events, Topic, rows};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::key;
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown, Learned};
-use crate::import::pipeline::line::StackSource;
-use crate::import::pipeline::waiting;
+use crate::import::pipeline::{
+    Context, Declaration, Importer, IsShown, Learned, StackSource, key, waiting,
+};
 use crate::sink::{Sink, SinkError};
 use crate::table::{Row, VirtualAlloc, VirtualAllocProcess, VirtualRange};
 use crate::tracker::process::ProcessKey;

@@ -7,12 +7,10 @@ use etwkit_decode::dns::{DNS_CLIENT, DnsEvent, DnsReader, Step, id};
 use etwkit_etl::RawEvent;
 
 use crate::declared::{Events, Topic, sums};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::key;
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown, Learned};
 use crate::import::pipeline::inline_stack::inline_stack;
-use crate::import::pipeline::line::Seq;
-use crate::import::pipeline::waiting::{self, Pending};
+use crate::import::pipeline::{
+    Context, Declaration, Importer, IsShown, Learned, Pending, Seq, key, waiting,
+};
 use crate::sink::{Sink, SinkError};
 use crate::table::{self, Row};
 

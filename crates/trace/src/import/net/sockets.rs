@@ -6,10 +6,7 @@ use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
 use crate::declared::{Events, Topic, sums};
-use crate::import::pipeline::actor::Actor;
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::key;
-use crate::import::pipeline::importer::{Declaration, Importer, Learned};
+use crate::import::pipeline::{Actor, Context, Declaration, Importer, Learned, key};
 use crate::sink::{Sink, SinkError};
 use crate::table::{Row, Socket};
 

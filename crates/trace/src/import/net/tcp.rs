@@ -9,11 +9,8 @@ use etwkit_etl::RawEvent;
 
 use super::tcp_connection::Live;
 use crate::declared::{Events, Topic, rows, sums};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::key;
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown, Learned};
 use crate::import::pipeline::inline_stack::inline_stack;
-use crate::import::pipeline::waiting;
+use crate::import::pipeline::{Context, Declaration, Importer, IsShown, Learned, key, waiting};
 use crate::sink::{Sink, SinkError};
 use crate::table::{self, Row};
 

@@ -10,11 +10,9 @@ use rustc_hash::FxHashMap;
 use super::lifetimes::Objects;
 use super::object_types::ObjectTypes;
 use crate::declared::{Events, Topic, rows};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::key;
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown, Learned};
-use crate::import::pipeline::line::Seq;
-use crate::import::pipeline::waiting::{self, Pending};
+use crate::import::pipeline::{
+    Context, Declaration, Importer, IsShown, Learned, Pending, Seq, key, waiting,
+};
 use crate::sink::{Sink, SinkError};
 use crate::table::{self, Row};
 use crate::tracker::process::ProcessKey;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::object_types::ObjectTypes;
-use crate::import::pipeline::context::Context;
+use crate::import::pipeline::Context;
 use crate::interner::Interner;
 use crate::sink::{Sink, SinkError};
 use crate::table::Object;

@@ -10,10 +10,7 @@ use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::RawEvent;
 
 use crate::declared::{Events, Topic, rows};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::key;
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown};
-use crate::import::pipeline::waiting;
+use crate::import::pipeline::{Context, Declaration, Importer, IsShown, key, waiting};
 use crate::sink::Sink;
 use crate::table::{RegistryIo, RegistryKey, Row};
 

@@ -28,3 +28,12 @@ pub(super) mod second_pass;
 pub(super) mod stacks;
 pub(super) mod tables;
 pub(super) mod waiting;
+
+// The names that most importers need.
+pub(super) use actor::Actor;
+pub(super) use context::Context;
+pub(super) use identity::{Who, key};
+pub(super) use importer::{Declaration, Importer, IsShown, Learned};
+pub(super) use line::{Seq, StackSource};
+pub(super) use range::Range;
+pub(super) use waiting::Pending;

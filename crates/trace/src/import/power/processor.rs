@@ -9,9 +9,7 @@ use etwkit_decode::kernel::{Hook, group, idle};
 use etwkit_etl::RawEvent;
 
 use crate::declared::{Events, rows, sums};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown, Learned};
-use crate::import::pipeline::range::Range;
+use crate::import::pipeline::{Context, Declaration, Importer, IsShown, Learned, Range};
 use crate::import::recording::cores::Cores;
 use crate::sink::{Sink, SinkError};
 use crate::table::{CpuFrequency, CpuIdleState, CpuParking, Row};

@@ -7,8 +7,7 @@ use etwkit_decode::kernel::processor_power::PROCESSOR_POWER;
 use etwkit_etl::{Guid, RawEvent};
 
 use crate::declared::{Events, Topic, sums};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown};
+use crate::import::pipeline::{Context, Declaration, Importer, IsShown};
 use crate::sink::Sink;
 use crate::table::{PowerProfile, PowerSetting, Row};
 

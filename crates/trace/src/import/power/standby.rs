@@ -6,8 +6,7 @@ use etwkit_decode::standby::{Enter, Event, Exit, StandbyReader, id, reason_name}
 use etwkit_etl::RawEvent;
 
 use crate::declared::{Events, sums};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::importer::{Declaration, Importer, Learned};
+use crate::import::pipeline::{Context, Declaration, Importer, Learned};
 use crate::sink::{Sink, SinkError};
 use crate::table::{self, Row};
 

@@ -7,9 +7,7 @@ use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
 use crate::declared::{Events, sums};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::key;
-use crate::import::pipeline::importer::{Declaration, Importer, Learned};
+use crate::import::pipeline::{Context, Declaration, Importer, Learned, key};
 use crate::sink::{Sink, SinkError};
 use crate::table::{Row, TimerResolution};
 use crate::tracker::process::ProcessKey;

@@ -4,8 +4,7 @@ use etwkit_decode::kernel::config::Nic;
 use etwkit_decode::kernel::merge::NetworkInterface;
 
 use crate::declared::sums;
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::importer::{Declaration, Importer, Learned};
+use crate::import::pipeline::{Context, Declaration, Importer, Learned};
 use crate::sink::{Sink, SinkError};
 use crate::system_config::SystemConfig;
 use crate::table::{Adapter, Row};

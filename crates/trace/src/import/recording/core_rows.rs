@@ -7,8 +7,7 @@ use etwkit_decode::kernel::processor_power::Rundown;
 
 use super::cores::{Cores, MAX_PROCESSORS};
 use crate::declared::sums;
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::importer::{Declaration, Importer, Learned};
+use crate::import::pipeline::{Context, Declaration, Importer, Learned};
 use crate::sink::{Sink, SinkError};
 use crate::system_config::SystemConfig;
 use crate::table::{CpuCore, Row};

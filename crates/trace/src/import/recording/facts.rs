@@ -1,7 +1,7 @@
 //! Facts about the machine from a file next to the trace.
 
 use crate::declared::sums;
-use crate::import::pipeline::importer::Declaration;
+use crate::import::pipeline::Declaration;
 use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
 use crate::table::{MachineFact, Row};

@@ -11,9 +11,7 @@ use serde_json::Value;
 
 use crate::declared::{Events, sums};
 use crate::directory::Directory;
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::key;
-use crate::import::pipeline::importer::{Declaration, Importer, Learned};
+use crate::import::pipeline::{Context, Declaration, Importer, Learned, key};
 use crate::processors::Processors;
 use crate::sink::{Sink, SinkError};
 use crate::system_config::SystemConfig;

@@ -5,8 +5,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::range::Range;
+use crate::import::pipeline::{Context, Range};
 use crate::schedule::was_preempted;
 use crate::table::ContextSwitch;
 

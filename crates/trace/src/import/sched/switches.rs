@@ -14,14 +14,12 @@ use crate::gaps::{Edge, GapWatch};
 use crate::import::memory::page_fault;
 use crate::import::pipeline::clip::{clipped, whole};
 use crate::import::pipeline::collect::MINI_FILTERS;
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown, Learned};
-use crate::import::pipeline::line::Seq;
-use crate::import::pipeline::range::Range;
 use crate::import::pipeline::tables::Tables;
-use crate::import::pipeline::waiting::{Pending, RowStacks, Waiting};
-use crate::import::syscalls::alpc;
-use crate::import::syscalls::calls;
+use crate::import::pipeline::waiting::{RowStacks, Waiting};
+use crate::import::pipeline::{
+    Context, Declaration, Importer, IsShown, Learned, Pending, Range, Seq,
+};
+use crate::import::syscalls::{alpc, calls};
 use crate::schedule::{Run, SwitchIn, was_waiting};
 use crate::sink::{Sink, SinkError};
 use crate::table::{

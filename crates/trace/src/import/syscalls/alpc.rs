@@ -13,11 +13,9 @@ use etwkit_etl::RawEvent;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::declared::{Events, Topic, rows};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::Who;
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown, Learned};
-use crate::import::pipeline::line::Seq;
-use crate::import::pipeline::waiting::{self, Pending};
+use crate::import::pipeline::{
+    Context, Declaration, Importer, IsShown, Learned, Pending, Seq, Who, waiting,
+};
 use crate::sink::{Sink, SinkError};
 use crate::table::{Alpc, AlpcProcess, Row};
 

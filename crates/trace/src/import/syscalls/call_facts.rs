@@ -12,7 +12,7 @@ use etwkit_etl::bytes::utf16_text;
 use crate::declared::Events;
 use crate::import::files::io;
 use crate::import::objects::registry::joined;
-use crate::import::pipeline::context::Context;
+use crate::import::pipeline::Context;
 use crate::table::Syscall;
 
 /// Events that identify the subject of a call.

@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 
 use etwkit_decode::win32k::Focus;
 
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::key;
+use crate::import::pipeline::{Context, key};
 use crate::sink::{Sink, SinkError};
 use crate::table::FocusChange;
 use crate::tracker::process::ProcessKey;

@@ -4,12 +4,9 @@ use etwkit_decode::win32k::{Class, ObjectEvent, Step};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
-use crate::import::pipeline::actor::{Actor, start};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::key;
+use crate::import::pipeline::actor::start;
 use crate::import::pipeline::inline_stack::inline_stack;
-use crate::import::pipeline::line::Seq;
-use crate::import::pipeline::waiting::{self, Pending};
+use crate::import::pipeline::{Actor, Context, Pending, Seq, key, waiting};
 use crate::table::GdiUserObject;
 use crate::tracker::process::ProcessKey;
 

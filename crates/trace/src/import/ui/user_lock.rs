@@ -7,11 +7,8 @@ use etwkit_decode::win32k::{Acquired, Released};
 use etwkit_etl::RawEvent;
 use rustc_hash::FxHashMap;
 
-use crate::import::pipeline::actor::{Actor, start};
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::key;
-use crate::import::pipeline::line::Seq;
-use crate::import::pipeline::waiting;
+use crate::import::pipeline::actor::start;
+use crate::import::pipeline::{Actor, Context, Seq, key, waiting};
 use crate::table::UserLock;
 
 /// Maximum number of owners of the lock. A trace with more of them is malicious.

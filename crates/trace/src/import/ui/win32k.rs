@@ -8,12 +8,10 @@ use super::focus::Foci;
 use super::gdi_user::GdiUser;
 use super::user_lock::UserLocks;
 use crate::declared::{Events, rows, sums};
-use crate::import::pipeline::actor::Actor;
-use crate::import::pipeline::context::Context;
-use crate::import::pipeline::identity::key;
-use crate::import::pipeline::importer::{Declaration, Importer, IsShown, Learned};
 use crate::import::pipeline::inline_stack::inline_stack;
-use crate::import::pipeline::waiting;
+use crate::import::pipeline::{
+    Actor, Context, Declaration, Importer, IsShown, Learned, key, waiting,
+};
 use crate::sink::{Sink, SinkError};
 use crate::table::{FocusChange, GdiUserObject, Row, UiDelay, UserLock};
 
