@@ -4,7 +4,7 @@ use super::{FileRequest, FileSort};
 use etwkit_question::Format::{Id, Microseconds, PlainBytes, Process, Word};
 use etwkit_question::declare;
 use etwkit_question::path::reversed;
-use etwkit_question::sql::PROCESS_COLUMNS;
+use etwkit_question::sql::{PROCESS_COLUMNS, stack_text};
 use etwkit_question::{Column, Ranked, View, frames};
 
 declare! {
@@ -91,14 +91,7 @@ impl FileRequest {
                 "coalesce(f.end_ns, f.start_ns)",
                 self.time,
             );
-        let (stack, join) = if self.stacks {
-            (
-                "x.text AS stack",
-                "\nLEFT JOIN stack_text x ON x.stack_id = f.stack_id",
-            )
-        } else {
-            ("CAST(NULL AS VARCHAR) AS stack", "")
-        };
+        let (stack, join) = stack_text("f.stack_id", "stack", self.stacks);
         let sort = if self.is_by_duration() {
             "coalesce(duration_ns, -1)"
         } else {

@@ -1,7 +1,9 @@
 //! The SQL of questions for kernel objects, mapped files and handles.
 
 use super::{NEVER_NS, ObjectRequest, ObjectSort};
-use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, process_columns, text_condition};
+use etwkit_question::sql::{
+    Conditions, PROCESS_COLUMNS, process_columns, stack_text, text_condition,
+};
 use etwkit_sql::literal::quoted;
 
 /// Every event of objects and mapped files. `step` is its change of the number of open handles.
@@ -160,14 +162,7 @@ impl ObjectRequest {
     /// Returns the SQL for objects with their events.
     #[must_use]
     pub fn sql(&self) -> String {
-        let (text, join) = if self.stacks {
-            (
-                "x.text AS stack",
-                "\nLEFT JOIN stack_text x ON x.stack_id = e.stack_id",
-            )
-        } else {
-            ("CAST(NULL AS VARCHAR) AS stack", "")
-        };
+        let (text, join) = stack_text("e.stack_id", "stack", self.stacks);
         let sort = match self.sort {
             ObjectSort::Id => "0",
             ObjectSort::Lifetime => "coalesce(o.lifetime_ns, -1)",

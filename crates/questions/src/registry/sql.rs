@@ -1,7 +1,7 @@
 //! The SQL of operations on the registry.
 
 use super::{RegistryBy, RegistryRequest, RegistrySort};
-use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, process_columns};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, process_columns, stack_text};
 
 /// Counts of sums, from the table that has them.
 const OF_SUMS: &str = "r.count, r.failures, r.duration_ns, r.max_duration_ns, \
@@ -136,14 +136,7 @@ ORDER BY sort_value, duration_ns, count, key, value, operation, status, process_
     /// Returns the SQL for single operations.
     #[must_use]
     pub fn operations_sql(&self) -> String {
-        let (stack, join) = if self.stacks {
-            (
-                "x.text AS stack",
-                "\nLEFT JOIN stack_text x ON x.stack_id = r.stack_id",
-            )
-        } else {
-            ("CAST(NULL AS VARCHAR) AS stack", "")
-        };
+        let (stack, join) = stack_text("r.stack_id", "stack", self.stacks);
         let (sort, then) = match self.sort {
             RegistrySort::Usual | RegistrySort::Time => ("start_ns", "end_ns"),
             _ => ("coalesce(duration_ns, -1)", "start_ns"),

@@ -1,7 +1,7 @@
 //! The SQL of system calls.
 
 use super::{SYSCALL, SyscallBy, SyscallRequest, SyscallRow, SyscallSort};
-use etwkit_question::sql::{Conditions, PROCESS_COLUMNS};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, stack_text};
 use etwkit_question::{Result, ask, has_rows};
 use etwkit_sql::Session;
 
@@ -178,14 +178,7 @@ ORDER BY sort_value, duration_ns, count, module, function, process_key",
     /// Returns the SQL for single calls.
     #[must_use]
     pub fn calls_sql(&self) -> String {
-        let (stack, join) = if self.stacks {
-            (
-                "x.text AS stack",
-                "\nLEFT JOIN stack_text x ON x.stack_id = call.stack_id",
-            )
-        } else {
-            ("CAST(NULL AS VARCHAR) AS stack", "")
-        };
+        let (stack, join) = stack_text("call.stack_id", "stack", self.stacks);
         let order = if self.is_by_time() {
             "coalesce(enter_ns, exit_ns)"
         } else {

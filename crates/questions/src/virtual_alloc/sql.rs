@@ -1,7 +1,7 @@
 //! The SQL of questions for virtual memory.
 
 use super::{StackBy, VirtualAllocRequest};
-use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, text_condition};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, stack_text, text_condition};
 
 impl VirtualAllocRequest {
     /// Returns outstanding bytes as SQL: the memory of ended processes is gone, unless it is
@@ -93,14 +93,7 @@ ORDER BY sort_value, outstanding_bytes, commit_bytes, process_key",
         );
         let (columns, from) = match by {
             StackBy::Stack { text } => {
-                let (text, join) = if *text {
-                    (
-                        "x.text AS stack",
-                        "\nLEFT JOIN stack_text x ON x.stack_id = a.stack_id",
-                    )
-                } else {
-                    ("CAST(NULL AS VARCHAR) AS stack", "")
-                };
+                let (text, join) = stack_text("a.stack_id", "stack", *text);
                 (
                     format!("a.stack_id, {text}, CAST(NULL AS VARCHAR) AS method"),
                     format!("by_stack a{join}"),
@@ -158,14 +151,7 @@ ORDER BY sort_value, commit_bytes, process_key, stack_id, method",
             .conditions()
             .and(self.limits())
             .when(!stacks.is_empty(), &is_one);
-        let (text, join) = if text {
-            (
-                "x.text AS stack",
-                "\nLEFT JOIN stack_text x ON x.stack_id = a.stack_id",
-            )
-        } else {
-            ("CAST(NULL AS VARCHAR) AS stack", "")
-        };
+        let (text, join) = stack_text("a.stack_id", "stack", text);
         format!(
             "SELECT a.ts_ns, a.process_key, {PROCESS_COLUMNS}, t.tid, a.kind, hex(a.address) AS address, a.size_bytes,
   hex(a.flags) AS flags, {bytes} AS outstanding_bytes, a.stack_id, {text}
