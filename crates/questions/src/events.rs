@@ -11,7 +11,6 @@ use etwkit_question::sql::{PROCESS_COLUMNS, ProcessQuery};
 use etwkit_question::{
     Answer, Column, Example, Form, Question, Ranked, Value, View, group, option,
 };
-use etwkit_sql::literal::quoted;
 
 declare! {
     /// Options of `dump events`.
@@ -219,13 +218,12 @@ impl EventsRequest {
     /// Returns the matching rows with their processes.
     fn source(&self) -> String {
         let names = ["e.name", "CAST(e.event_id AS VARCHAR)"];
-        let fields = self.fields.as_deref();
         let all = self
             .processes
             .conditions()
             .any_text(&["e.provider", "e.provider_guid"], self.provider.as_deref())
             .any_text(&names, self.event.as_deref())
-            .and(fields.map(|filter| format!("wildcard_match({TEXT}, {})", quoted(filter))))
+            .text(TEXT, self.fields.as_deref())
             .text("CAST(t.tid AS VARCHAR)", self.tid.as_deref())
             .time("e.ts_ns", self.time)
             .stack("e.stack_id", self.stack.as_deref());

@@ -49,6 +49,16 @@ impl Conditions {
         self.and(is_asked.then(|| condition.to_owned()))
     }
 
+    /// Adds the condition that a `process` of this name passes a filter on names and ids.
+    #[must_use]
+    pub fn process(self, process: &str, filter: Option<&str>) -> Self {
+        let fits = |filter| {
+            let filter = quoted(filter);
+            format!("process_match({process}.name, {process}.pid, {filter})")
+        };
+        self.and(filter.map(fits))
+    }
+
     /// Adds the condition that a text passes a filter.
     #[must_use]
     pub fn text(self, column: &str, filter: Option<&str>) -> Self {

@@ -4,7 +4,6 @@ pub use super::conditions::{Conditions, ends, text_condition};
 
 use crate::zero::ZeroTime;
 use crate::{Among, option};
-use etwkit_sql::literal::quoted;
 
 /// Value of a text column that a kind of rows lacks.
 pub const NO_TEXT: &str = "CAST(NULL AS VARCHAR)";
@@ -42,9 +41,8 @@ impl ProcessQuery {
     /// Returns conditions on a `process` named `p`.
     #[must_use]
     pub fn conditions(&self) -> Conditions {
-        let process = self.process.as_deref();
         Conditions::new()
-            .and(process.map(|filter| format!("process_match(p.name, p.pid, {})", quoted(filter))))
+            .process("p", self.process.as_deref())
             .text("p.command_line", self.command_line.as_deref())
             .text("CAST(p.session_id AS VARCHAR)", self.session.as_deref())
             .text("p.sid", self.user.as_deref())

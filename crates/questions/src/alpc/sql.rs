@@ -2,7 +2,6 @@
 
 use super::{AlpcBy, AlpcRequest};
 use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, process_columns, stack_text};
-use etwkit_sql::literal::quoted;
 
 impl AlpcRequest {
     /// Returns conditions on single messages, which sums cannot answer.
@@ -18,10 +17,9 @@ impl AlpcRequest {
     }
 
     fn conditions(&self) -> Conditions {
-        let receiver = self.receiver.as_deref();
         self.processes
             .conditions()
-            .and(receiver.map(|names| format!("process_match(q.name, q.pid, {})", quoted(names))))
+            .process("q", self.receiver.as_deref())
             .text("a.port_name", self.port.as_deref())
     }
 

@@ -10,7 +10,6 @@ use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
 use etwkit_question::sql::{PROCESS_COLUMNS, ProcessQuery};
 use etwkit_question::{Column, Example, Form, Question, Ranked, Value, View, group, option};
-use etwkit_sql::literal::quoted;
 
 declare! {
     /// Grouping of the rows.
@@ -245,7 +244,6 @@ const FOCUS: &str =
 impl ReadyRequest {
     /// Returns switch-ins after a ready time, with the thread that ran instead.
     fn asked(&self) -> String {
-        let by = |filter| format!("process_match(i.name, i.pid, {})", quoted(filter));
         let has_focus = "(fp.process_key IS NOT NULL OR ft.thread_key IS NOT NULL)";
         let conditions = self
             .processes
@@ -253,7 +251,7 @@ impl ReadyRequest {
             .and(["s.ready_ns > 0 AND s.in_ns IS NOT NULL".to_owned()])
             .range("s.ready_ns", self.ready)
             .time("s.in_ns", self.time)
-            .and(self.instead.as_deref().map(by))
+            .process("i", self.instead.as_deref())
             .when(self.focus, has_focus);
         let while_in = |of: &str| format!("s.in_ns >= {of}.from_ns AND s.in_ns < {of}.until_ns");
         // States 1, 3 and 7 of a thread are ready, standby and deferred ready: it left its

@@ -4,7 +4,6 @@
 use super::{TcpGroup, TcpRequest};
 use etwkit_question::covered::{Covered, Recorder};
 use etwkit_question::sql::{Conditions, process_columns_from};
-use etwkit_sql::literal::quoted;
 
 /// Returns an end of a connection as text, IPv6 in brackets. Without an address it is `?`.
 pub(super) fn end(side: &str) -> String {
@@ -29,14 +28,9 @@ impl TcpRequest {
     pub(super) fn conditions(&self) -> Conditions {
         let local = end("local");
         let remote = end("remote");
-        let ends = self.ip_port.as_ref().map(|filter| {
-            format!(
-                "wildcard_match(concat({local}, {remote}), {})",
-                quoted(filter)
-            )
-        });
+        let both = format!("concat({local}, {remote})");
         self.of_process()
-            .and(ends)
+            .text(&both, self.ip_port.as_deref())
             .text(&local, self.source_ip_port.as_deref())
             .text(&remote, self.remote_ip_port.as_deref())
             .text("hex(c.tcb)", self.tcb.as_deref())
