@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
+use etwkit_base::lock::lock;
 use etwkit_sql::{Options, Session};
 
 use crate::Result;
@@ -115,10 +116,6 @@ impl SessionPool {
             .find(|kept| kept.paths == paths)
             .map(|kept| kept.session.clone())
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn stamps(paths: &[PathBuf]) -> Vec<Stamp> {

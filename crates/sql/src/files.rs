@@ -2,7 +2,7 @@
 //! slice of an archive.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -19,6 +19,7 @@ use datafusion::parquet::file::metadata::{
 };
 use datafusion::parquet::file::reader::Length;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use etwkit_base::lock::lock;
 use etwkit_extract::lake::{LakeFile, Snapshot};
 use etwkit_extract::{Slice, TableFile};
 use futures::future::{BoxFuture, ready};
@@ -94,10 +95,7 @@ impl OpenFile {
     fn described(&self) -> ParquetResult<Described> {
         // Parallel parts of a scan wait here for the first one instead of reading it again.
         // A panic elsewhere leaves the value as it was, so the lock can be used on.
-        let mut known = self
-            .described
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.described);
         if let Some(known) = &*known {
             return Ok(known.clone());
         }

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
+
+use etwkit_base::lock::lock;
 
 use crate::lake::layout::RUN;
 use crate::lake::log::{FOLDER, Log};
@@ -73,7 +75,7 @@ static OPENED: Mutex<BTreeMap<PathBuf, Slot>> = Mutex::new(BTreeMap::new());
 
 fn slot(path: &Path) -> Slot {
     // A panic of another question does not make the map wrong: entries are complete or absent.
-    let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut opened = lock(&OPENED);
     opened.entry(path.to_owned()).or_default().clone()
 }
 
@@ -84,7 +86,7 @@ impl Snapshot {
     /// It is not a lake, or its runs cannot be read.
     pub fn open(path: &Path) -> Result<Arc<Self>> {
         let slot = slot(path);
-        let mut opened = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = lock(&slot);
         // A look at one file name tells whether the lake has changed, instead of reading its log.
         if let Some(known) = &*opened
             && known.is_current()?
@@ -117,7 +119,7 @@ impl Snapshot {
     /// Returns `true` if the lake is still there, and no commit was added.
     fn is_current(&self) -> Result<bool> {
         let store = &self.lake.store;
-        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut looked = lock(&self.looked);
         if !store.is_folder() && looked.elapsed() < TRUSTED {
             return Ok(true);
         }
@@ -179,7 +181,7 @@ impl Snapshot {
     /// The log of the table cannot be read; runs of this snapshot were dropped or replaced since it was
     /// opened, so that their rows may be gone.
     pub fn files(&self, table: &str) -> Result<Arc<[LakeFile]>> {
-        let mut known = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.files);
         let store = &self.lake.store;
         // Compaction puts the rows into other files, and vacuum deletes the first ones.
         // Held together with its log: the files are right as long as no commit came after it.
@@ -242,7 +244,7 @@ impl Lake {
     /// Takes care that the next question sees a commit of this program to a lake that would be trusted.
     pub(crate) fn forget_snapshot(&self) {
         if !self.store.is_folder() {
-            let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut opened = lock(&OPENED);
             // A question that is opening it keeps what it finds to itself.
             opened.remove(self.store.root());
         }
