@@ -23,9 +23,9 @@ use etwkit_etl::bytes::align8;
 use etwkit_etl::wire::buffer::{BufferHeader, HEADER_LEN, buffer_type};
 use etwkit_etl::wire::extended::kind;
 use etwkit_etl::{Identity, Order, RawEvent, Session};
+use etwkit_extract::lake::Lake;
 use etwkit_extract::{ConvertOptions, Extract, Options, convert, open};
 use etwkit_fuzz::input::push_block;
-use etwkit_lake::Lake;
 use etwkit_symbols::pdb::Pdb;
 
 fn main() {

@@ -8,8 +8,8 @@
 use std::fs;
 use std::time::Duration;
 
+use etwkit_extract::lake::Lake;
 use etwkit_fuzz::input::Input;
-use etwkit_lake::Lake;
 use libfuzzer_sys::fuzz_target;
 
 /// The files, in the order of their numbers.

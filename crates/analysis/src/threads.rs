@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use etwkit_question::{ProcessQuery, ask, sql};
+use etwkit_question::sql::Conditions;
+use etwkit_question::{ProcessQuery, ask};
 use etwkit_sql::Session;
 
 use crate::Result;
@@ -61,15 +62,12 @@ impl Threads {
         processes: &ProcessQuery,
         tid: Option<i64>,
     ) -> Result<Vec<Thread>> {
-        let mut conditions = vec!["t.tid <> 0".to_owned()];
-        conditions.extend(processes.conditions());
-        conditions.extend(tid.map(|tid| format!("t.tid = {tid}")));
+        let conditions = Conditions::of("t.tid <> 0")
+            .and(processes.conditions())
+            .number("t.tid", tid);
         ask(
             session,
-            &format!(
-                "{COLUMNS}{}\nORDER BY t.thread_key",
-                sql::filtered(&conditions)
-            ),
+            &format!("{COLUMNS}{conditions}\nORDER BY t.thread_key"),
         )
     }
 }

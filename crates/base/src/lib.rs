@@ -8,6 +8,7 @@ pub mod endings;
 pub mod escape;
 pub mod index;
 pub mod intervals;
+pub mod lock;
 pub mod natural;
 pub mod ordered;
 pub mod path;

@@ -12,6 +12,8 @@ use std::panic::resume_unwind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
+use crate::lock::lock;
+
 /// Results of one job that wait at most.
 const HELD: usize = 16;
 
@@ -26,7 +28,7 @@ pub fn processors() -> usize {
 pub fn both<A: Send, B>(other: impl FnOnce() -> A + Send, own: impl FnOnce() -> B) -> (A, B) {
     // A thread that cannot be started would take the job with it, so that both sides find it here.
     let job = Mutex::new(Some(other));
-    let take = || job.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let take = || lock(&job).take();
     thread::scope(|scope| {
         let thread = start(scope, || take().map(|other| other()));
         let own = own();
@@ -190,7 +192,7 @@ impl<R> Queue<R> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<R>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Waits until something changes.

@@ -3,7 +3,7 @@
 mod heaps;
 mod il_map;
 
-use etwkit_etl::bytes::{Cursor, utf16_text};
+use etwkit_etl::bytes::Cursor;
 use etwkit_etl::{Guid, RawEvent};
 
 pub use heaps::HeapStats;
@@ -170,9 +170,9 @@ impl Method {
             token,
             flags,
             // The texts come last, each ended by a zero.
-            namespace: utf16_text(c.utf16()),
-            name: utf16_text(c.utf16()),
-            signature: utf16_text(c.utf16()),
+            namespace: c.text(),
+            name: c.text(),
+            signature: c.text(),
         })
     }
 }
@@ -201,15 +201,15 @@ impl Module {
         let _assembly = c.u64()?;
         let flags = c.u32()?;
         let _reserved = c.u32()?;
-        let il_path = utf16_text(c.utf16());
-        let native_path = utf16_text(c.utf16());
+        let il_path = c.text();
+        let native_path = c.text();
         let mut pdb = None;
         // Older versions end before the symbol file.
         if version >= 2 {
             c.u16()?; // CLR instance
             let guid = c.guid()?;
             let age = c.u32()?;
-            let name = utf16_text(c.utf16());
+            let name = c.text();
             // A zero GUID means that the module has no symbol file.
             pdb = (guid != Guid::ZERO).then_some(Pdb { guid, age, name });
         }
@@ -232,8 +232,8 @@ impl Module {
         let _domain = c.u64()?;
         let flags = c.u32()?;
         let _reserved = c.u32()?;
-        let il_path = utf16_text(c.utf16());
-        let native_path = utf16_text(c.utf16());
+        let il_path = c.text();
+        let native_path = c.text();
         Some(Self {
             module_id,
             flags,
@@ -475,8 +475,8 @@ impl Exception {
     #[must_use]
     pub fn parse(payload: &[u8], pointer_size: usize) -> Option<Self> {
         let mut c = Cursor::new(payload);
-        let type_name = utf16_text(c.utf16());
-        let message = utf16_text(c.utf16());
+        let type_name = c.text();
+        let message = c.text();
         Some(Self {
             type_name,
             message,
@@ -519,9 +519,9 @@ impl RuntimeInformation {
         let vm_version = [c.u16()?, c.u16()?, c.u16()?, c.u16()?];
         let startup_flags = c.u32()?;
         let startup_mode = c.u8()?;
-        let command_line = utf16_text(c.utf16());
+        let command_line = c.text();
         c.guid()?;
-        let runtime_dll = utf16_text(c.utf16());
+        let runtime_dll = c.text();
         Some(Self {
             clr_instance,
             sku,

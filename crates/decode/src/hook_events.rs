@@ -5,7 +5,7 @@
 //! trace contains their manifest, fields are read by their names, otherwise by the numbers of the
 //! events.
 
-use etwkit_etl::bytes::{Cursor, utf16_text};
+use etwkit_etl::bytes::Cursor;
 use etwkit_etl::{Guid, RawEvent};
 
 use crate::Decoder;
@@ -102,7 +102,7 @@ fn by_number(id: u16, payload: &[u8]) -> Option<HookEvent> {
     let of = number()?;
     match id {
         CLICK => {
-            let button = utf16_text(c.utf16());
+            let button = c.text();
             let mut number = || c.u32().map(u32::cast_signed);
             Some(HookEvent::Click {
                 number: of,
@@ -113,7 +113,7 @@ fn by_number(id: u16, payload: &[u8]) -> Option<HookEvent> {
         }
         KEY => Some(HookEvent::Key {
             number: of,
-            key: utf16_text(c.utf16()),
+            key: c.text(),
         }),
         _ => None,
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use etwkit_etl::RawEvent;
-use etwkit_etl::bytes::{Cursor, utf16_text};
+use etwkit_etl::bytes::Cursor;
 use rustc_hash::FxHashMap;
 
 use crate::schema::Type;
@@ -135,7 +135,7 @@ impl<'e, const N: usize> Values<'e, N> {
         let ty = self.plan.schema().fields.get(position)?.ty;
         // The type comes from the description, as versions differ in it.
         Some(match ty {
-            Type::UnicodeString | Type::RestUnicode => utf16_text(Cursor::new(bytes).utf16()),
+            Type::UnicodeString | Type::RestUnicode => Cursor::new(bytes).text(),
             Type::AnsiString | Type::RestAnsi => {
                 String::from_utf8_lossy(Cursor::new(bytes).ansi()).into_owned()
             }

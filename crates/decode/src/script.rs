@@ -3,7 +3,7 @@
 //! All engines on Windows use one provider and its layouts: Chakra by a manifest, V8 (Chrome, Edge,
 //! Electron, Node.js) and SpiderMonkey also as events that describe themselves.
 
-use etwkit_etl::bytes::{Cursor, utf16_text};
+use etwkit_etl::bytes::Cursor;
 use etwkit_etl::{Guid, RawEvent};
 
 /// Microsoft-JScript.
@@ -76,7 +76,7 @@ fn source(payload: &[u8], pointer_size: usize) -> Option<Event> {
     let id = c.u64()?;
     let _context = c.pointer(pointer_size)?;
     let _flags = c.u32()?;
-    let url = utf16_text(c.utf16());
+    let url = c.text();
     Some(Event::Source { id, url })
 }
 
@@ -96,6 +96,6 @@ fn function(payload: &[u8], pointer_size: usize) -> Option<Function> {
         size,
         source,
         line,
-        name: utf16_text(c.utf16()),
+        name: c.text(),
     })
 }

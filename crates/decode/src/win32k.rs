@@ -5,7 +5,7 @@
 //! added, so only the length of a payload shows its fields. Numbers in milliseconds have the
 //! resolution of the system's tick count.
 
-use etwkit_etl::bytes::{Cursor, utf16_text};
+use etwkit_etl::bytes::Cursor;
 use etwkit_etl::{Guid, RawEvent};
 
 /// Microsoft-Windows-Win32k.
@@ -371,7 +371,7 @@ fn delay(c: &mut Cursor<'_>, kind: DelayKind, of_store: bool) -> Option<Delay> {
 
 /// A text of newer versions; `None` if the payload has ended, or if it is empty.
 fn text(c: &mut Cursor<'_>) -> Option<String> {
-    Some(utf16_text(c.utf16())).filter(|text| !text.is_empty())
+    Some(c.text()).filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ fn more(gaps: &Gaps) -> String {
     let is_extract = [".etwx", ".etwx.zip"]
         .iter()
         .any(|ending| trace.to_lowercase().ends_with(ending));
-    let is_extract = is_extract || etwkit_lake::split(trace.as_ref()).is_some();
+    let is_extract = is_extract || etwkit_extract::lake::split(trace.as_ref()).is_some();
     let command = if is_extract {
         "etwkit dump overview"
     } else {

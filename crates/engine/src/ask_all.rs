@@ -71,7 +71,7 @@ fn check(extracts: &[PathBuf]) -> Result<()> {
     if extracts.len() <= MOST {
         return Ok(());
     }
-    let is_extract = |path: &&PathBuf| etwkit_lake::split(path).is_none();
+    let is_extract = |path: &&PathBuf| etwkit_extract::lake::split(path).is_none();
     let outside = extracts.iter().filter(is_extract).count();
     if outside > MOST {
         let message = format!("{outside} extracts are too many for one question");
@@ -137,7 +137,7 @@ mod tests {
     fn a_lake_may_have_more_runs_than_there_may_be_extracts() {
         let folder = tempfile::tempdir().unwrap();
         let lake = folder.path().join("lake");
-        std::fs::create_dir_all(etwkit_lake::run_log(&lake)).unwrap();
+        std::fs::create_dir_all(etwkit_extract::lake::run_log(&lake)).unwrap();
         let runs = |count: usize| -> Vec<PathBuf> {
             let path = |run: usize| PathBuf::from(format!("{}#{run:016x}", lake.display()));
             (0..count).map(path).collect()

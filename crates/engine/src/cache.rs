@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use etwkit_base::lock::lock;
 use etwkit_base::path::{name_of, stem_of};
 use etwkit_extract::json7z::{JsonInput, import_json};
 use etwkit_extract::manifest::{Detail, Manifest};
@@ -55,7 +56,7 @@ impl InTheMaking {
     /// Waits until no other question makes the target, and reserves it for the caller as long as
     /// the returned value lives.
     pub(crate) fn begin<'m>(&'m self, target: &'m Path, cancel: &Cancel) -> Result<Making<'m>> {
-        let mut targets = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut targets = lock(&self.targets);
         while targets.contains(target) {
             if cancel.is_asked() {
                 return Err(etwkit_sql::Error::Cancelled.into());
@@ -80,11 +81,7 @@ pub(crate) struct Making<'m> {
 
 impl Drop for Making<'_> {
     fn drop(&mut self) {
-        self.all
-            .targets
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(self.target);
+        lock(&self.all.targets).remove(self.target);
         self.all.done.notify_all();
     }
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use etwkit_base::ordered::{Workers, processors};
 use etwkit_extract::json7z::{is_json_archive, is_json_extract};
+use etwkit_extract::lake::{LakeRun, Snapshot};
 use etwkit_extract::manifest_of;
-use etwkit_lake::{LakeRun, Snapshot};
 use etwkit_sql::choice::{Facts, NO_COLUMN, fitting};
 
 use crate::named::near::words;

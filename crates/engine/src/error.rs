@@ -101,7 +101,7 @@ pub enum Error {
     Extract(#[from] StoreError),
     /// A lake cannot be read.
     #[error(transparent)]
-    Lake(#[from] etwkit_lake::Error),
+    Lake(#[from] etwkit_extract::lake::Error),
     /// A session cannot be set up, or SQL is not answered.
     #[error(transparent)]
     Query(#[from] etwkit_sql::Error),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use etwkit_lake::{is_lake, split};
+use etwkit_extract::lake::{is_lake, split};
 
 use crate::{Error, Result};
 

@@ -17,7 +17,7 @@ use etwkit_base::digits::counted;
 use etwkit_base::natural::{Piece, pieces};
 use etwkit_base::path::name_of;
 use etwkit_extract::json7z::is_json_extract;
-use etwkit_lake::{Snapshot, is_lake, refuse_unknown, split};
+use etwkit_extract::lake::{Snapshot, is_lake, refuse_unknown, split};
 use etwkit_question::test_run::TestFile;
 
 use crate::{Error, Result, is_folder, recordings};

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use etwkit_base::endings;
 use etwkit_base::path::name_of;
 use etwkit_extract::json7z::{is_json_archive, is_json_extract, open_all_json, open_json};
+use etwkit_extract::lake::{LakeRun, Snapshot};
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{ConvertError, Extract, StoreError, derive_again, is_current, name_again};
-use etwkit_lake::{LakeRun, Snapshot};
 use etwkit_sql::{Session, Source};
 
 use crate::cache::Cached;

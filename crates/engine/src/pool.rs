@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
+use etwkit_base::lock::lock;
 use etwkit_sql::{Options, Session};
 
 use crate::Result;
@@ -117,10 +118,6 @@ impl SessionPool {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn stamps(paths: &[PathBuf]) -> Vec<Stamp> {
     paths.iter().map(|path| stamp(path)).collect()
 }
@@ -128,8 +125,8 @@ fn stamps(paths: &[PathBuf]) -> Vec<Stamp> {
 /// Returns the stamp of the manifests of an extract, or of a packed extract itself; for a run of a
 /// lake, the stamp of the lake's log.
 fn stamp(path: &Path) -> Stamp {
-    if let Some((lake, _)) = etwkit_lake::split(path) {
-        return vec![etwkit_lake::stamp(&lake)];
+    if let Some((lake, _)) = etwkit_extract::lake::split(path) {
+        return vec![etwkit_extract::lake::stamp(&lake)];
     }
     let parts = [
         path.to_owned(),

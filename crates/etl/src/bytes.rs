@@ -167,6 +167,16 @@ impl<'a> Cursor<'a> {
         self.at = (self.at + len + 2).min(self.bytes.len()).max(self.at + len);
         front(rest, len)
     }
+
+    /// The text of the UTF-16 string up to the next NUL character, as [`Self::utf16`] reads it.
+    pub fn text(&mut self) -> String {
+        utf16_text(self.utf16())
+    }
+
+    /// The text of a UTF-16 field of that many bytes, up to its first NUL.
+    pub fn fixed_text(&mut self, width: usize) -> Option<String> {
+        self.take(width).map(utf16_fixed_text)
+    }
 }
 
 /// Decodes UTF-16LE. Invalid units become U+FFFD, and an odd last byte is dropped.
@@ -181,7 +191,7 @@ pub fn utf16_text(bytes: &[u8]) -> String {
 /// The text of a fixed-width UTF-16 field: up to its first NUL (garbage may follow it).
 #[must_use]
 pub fn utf16_fixed_text(bytes: &[u8]) -> String {
-    utf16_text(Cursor::new(bytes).utf16())
+    Cursor::new(bytes).text()
 }
 
 #[cfg(test)]

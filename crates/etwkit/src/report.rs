@@ -104,7 +104,11 @@ fn of_library(error: &(dyn std::error::Error + 'static)) -> Option<String> {
                 .downcast_ref()
                 .map(etwkit_extract::DescribeError::hint)
         })
-        .or_else(|| error.downcast_ref().and_then(etwkit_lake::Error::hint))
+        .or_else(|| {
+            error
+                .downcast_ref()
+                .and_then(etwkit_extract::lake::Error::hint)
+        })
         .or_else(|| error.downcast_ref().and_then(etwkit_sql::Error::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_question::Error::hint))
         .or_else(|| error.downcast_ref().and_then(etwkit_export::Error::hint))

@@ -13,7 +13,8 @@
 //! `docs/FORMAT.md`.
 //!
 //! Readers of other file formats use [`open_files`] to open and unpack them, and [`import_rows`] to
-//! turn their rows into an extract. [`json7z`] reads extracts of ETWAnalyzer.
+//! turn their rows into an extract. [`json7z`] reads extracts of ETWAnalyzer. A [`lake`] keeps the rows of
+//! many extracts.
 //!
 //! This crate also reads files that describe events, which the user names in addition to a trace
 //! ([`Described`]).
@@ -34,6 +35,7 @@ mod foreign;
 mod hash;
 pub mod json7z;
 mod kind;
+pub mod lake;
 pub mod left_out;
 pub mod manifest;
 mod members;

@@ -6,8 +6,9 @@
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, Once};
 
+use etwkit_base::lock::lock;
 use etwkit_base::path::file_name;
 
 thread_local! {
@@ -46,10 +47,7 @@ pub fn thread() {
 /// Takes the message of the last panic of a quiet thread.
 #[must_use]
 pub fn last_of_threads() -> Option<String> {
-    OF_THREADS
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take()
+    lock(&OF_THREADS).take()
 }
 
 fn install() {
@@ -68,7 +66,7 @@ fn install() {
             let said = text(panic);
             // Engines pass work to threads of their own, on which nothing catches panics. The
             // message of such a thread is kept here for the caller that waits for its answer.
-            *OF_THREADS.lock().unwrap_or_else(PoisonError::into_inner) = Some(said.clone());
+            *lock(&OF_THREADS) = Some(said.clone());
             let _ = SAID.try_with(|last| last.replace(Some(said)));
         }));
     });

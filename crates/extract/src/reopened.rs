@@ -6,8 +6,9 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use etwkit_base::lock::lock;
 use etwkit_etl::source::ByteSource as _;
 
 use crate::source::Source;
@@ -91,7 +92,7 @@ fn opened(path: &Path) -> io::Result<Source> {
 
 /// Takes an open file out of the list.
 fn take(number: u64) -> Option<Source> {
-    let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut opened = lock(&OPENED);
     // From the end, where a file is that is read again and again.
     let at = opened.iter().rposition(|(of, _)| *of == number)?;
     opened.remove(at).map(|(_, source)| source)
@@ -100,7 +101,7 @@ fn take(number: u64) -> Option<Source> {
 /// Puts a file at the end of the list, and closes the first one if there are too many.
 fn keep(number: u64, source: Source) {
     let closed = {
-        let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = lock(&OPENED);
         if opened.iter().any(|(of, _)| *of == number) {
             // Another thread opened it as well.
             return;

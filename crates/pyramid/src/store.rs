@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use etwkit_base::lock::lock;
 use etwkit_base::ordered::both;
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{Extract, TableFile};
@@ -41,7 +42,7 @@ impl<T> Default for Opened<T> {
 
 impl<T> Opened<T> {
     fn or_open(&self, open: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
-        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = lock(&self.0);
         if let Some(file) = &*file {
             return Ok(Arc::clone(file));
         }
@@ -167,7 +168,7 @@ impl Store {
     }
 
     pub(crate) fn page_file(&self, name: &str) -> Result<Arc<PageFile>> {
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = lock(&self.files);
         let place = Arc::clone(files.entry(name.to_owned()).or_default());
         // The lock on the list is released before a file is opened: opening a large one takes
         // seconds, and other queries run in that time.

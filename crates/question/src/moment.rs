@@ -2,7 +2,7 @@
 
 use etwkit_sql::Session;
 
-use crate::sql::{filtered, text_condition};
+use crate::sql::Conditions;
 use crate::{Error, Recorded, Result, ask};
 
 /// The recording of marks.
@@ -19,11 +19,8 @@ pub const MARK: Recorded = Recorded::rows(
 pub fn moment(session: &Session, text: &str, after: Option<i64>) -> Result<i64> {
     // Strictly after it: two equal texts mean two marks, or the range would be empty.
     let behind = after.map(|after| format!("ts_ns > {after}"));
-    let fits: Vec<String> = text_condition("text", Some(text))
-        .into_iter()
-        .chain(behind)
-        .collect();
-    let first = format!("SELECT min(ts_ns) AS ts_ns FROM mark{}", filtered(&fits));
+    let fits = Conditions::new().text("text", Some(text)).and(behind);
+    let first = format!("SELECT min(ts_ns) AS ts_ns FROM mark{fits}");
     let found: Vec<Found> = ask(session, &first)?;
     found.first().and_then(|first| first.ts_ns).ok_or_else(|| {
         let behind = if after.is_none() {

@@ -3,7 +3,7 @@
 use etwkit_question::Format::{Moment, Seconds, Word};
 use etwkit_question::Recorded;
 use etwkit_question::declare;
-use etwkit_question::sql::{filtered, text_condition};
+use etwkit_question::sql::Conditions;
 use etwkit_question::{Column, Example, Form, Question, Ranked, View, option};
 
 declare! {
@@ -89,10 +89,8 @@ impl Question for BootRequest {
 
 impl BootRequest {
     fn sql(&self) -> String {
-        let conditions: Vec<String> = text_condition("h.phase", self.phase.as_deref())
-            .into_iter()
-            .collect();
-        format!("{PHASES_SQL}{}\nORDER BY sort_value", filtered(&conditions))
+        let conditions = Conditions::new().text("h.phase", self.phase.as_deref());
+        format!("{PHASES_SQL}{conditions}\nORDER BY sort_value")
     }
 }
 

@@ -6,9 +6,7 @@ use etwkit_question::covered::{Covered, Recorder};
 use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
-use etwkit_question::sql::{
-    NO_NUMBER, NO_TEXT, filtered, range_condition, stack_text, text_condition, time_condition,
-};
+use etwkit_question::sql::{Conditions, NO_NUMBER, NO_TEXT, stack_text};
 use etwkit_question::{Column, Example, Form, Question, Ranked, View, frames, group, option};
 
 declare! {
@@ -188,20 +186,18 @@ impl DpcRequest {
     // An interrupt can break into a DPC: without the nested time both would count for the same
     // moments.
     fn asked(&self) -> String {
-        let mut conditions: Vec<String> = text_condition("o.name", self.driver.as_deref())
-            .into_iter()
-            .collect();
-        conditions.extend(text_condition("d.kind", self.kind.as_deref()));
-        conditions.extend(self.cpu.map(|cpu| format!("d.cpu = {cpu}")));
-        conditions.extend(range_condition("d.duration_ns", self.duration));
-        conditions.extend(time_condition("d.start_ns", self.time));
+        let conditions = Conditions::new()
+            .text("o.name", self.driver.as_deref())
+            .text("d.kind", self.kind.as_deref())
+            .number("d.cpu", self.cpu)
+            .range("d.duration_ns", self.duration)
+            .time("d.start_ns", self.time);
         format!(
             "SELECT d.*, d.duration_ns - d.nested_ns AS exclusive_ns, o.name AS driver, coalesce(m.name, concat('+', hex(coalesce(f.rva, f.address)))) AS routine
   FROM dpc_isr d
   LEFT JOIN frame f ON f.frame_id = d.frame_id
   LEFT JOIN method m ON m.method_id = f.method_id
-  LEFT JOIN module o ON o.module_id = f.module_id{}",
-            filtered(&conditions)
+  LEFT JOIN module o ON o.module_id = f.module_id{conditions}"
         )
     }
 

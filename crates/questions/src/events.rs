@@ -7,14 +7,10 @@ use etwkit_question::cut::Cut;
 use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
-use etwkit_question::sql::{
-    PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, stack_condition, text_condition,
-    time_condition,
-};
+use etwkit_question::sql::{PROCESS_COLUMNS, ProcessQuery};
 use etwkit_question::{
     Answer, Column, Example, Form, Question, Ranked, Value, View, group, option,
 };
-use etwkit_sql::literal::quoted;
 
 declare! {
     /// Options of `dump events`.
@@ -221,26 +217,20 @@ const TEXT: &str = "CASE WHEN e.described_by IN ('manifest', 'tmf') AND e.messag
 impl EventsRequest {
     /// Returns the matching rows with their processes.
     fn source(&self) -> String {
-        let mut all = self.processes.conditions();
-        all.extend(any_text_condition(
-            &["e.provider", "e.provider_guid"],
-            self.provider.as_deref(),
-        ));
         let names = ["e.name", "CAST(e.event_id AS VARCHAR)"];
-        all.extend(any_text_condition(&names, self.event.as_deref()));
-        let fields = self.fields.as_deref();
-        all.extend(fields.map(|filter| format!("wildcard_match({TEXT}, {})", quoted(filter))));
-        all.extend(text_condition(
-            "CAST(t.tid AS VARCHAR)",
-            self.tid.as_deref(),
-        ));
-        all.extend(time_condition("e.ts_ns", self.time));
-        all.extend(stack_condition("e.stack_id", self.stack.as_deref()));
+        let all = self
+            .processes
+            .conditions()
+            .any_text(&["e.provider", "e.provider_guid"], self.provider.as_deref())
+            .any_text(&names, self.event.as_deref())
+            .text(TEXT, self.fields.as_deref())
+            .text("CAST(t.tid AS VARCHAR)", self.tid.as_deref())
+            .time("e.ts_ns", self.time)
+            .stack("e.stack_id", self.stack.as_deref());
         format!(
             "FROM generic_event e
 LEFT JOIN process p ON p.process_key = e.process_key
-LEFT JOIN thread t ON t.thread_key = e.thread_key{}",
-            filtered(&all)
+LEFT JOIN thread t ON t.thread_key = e.thread_key{all}"
         )
     }
 

@@ -5,9 +5,7 @@ use etwkit_question::Recorded;
 use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
-use etwkit_question::sql::{
-    PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, overlap_condition, thread_columns,
-};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, ProcessQuery, thread_columns};
 use etwkit_question::{Column, Example, Form, Question, Ranked, View, group, option};
 
 declare! {
@@ -137,15 +135,12 @@ impl Question for FocusRequest {
     ];
 
     fn form(&self) -> Form<Self> {
-        if self.details {
+        let form = if self.details {
             Form::rows(&SINGLE_STAYS, self.stays_sql())
-                .needs(&FOCUS, true)
-                .top(self.top)
         } else {
             Form::rows(&SUMS, self.sql())
-                .needs(&FOCUS, false)
-                .top(self.top)
-        }
+        };
+        form.needs(&FOCUS, self.details).top(self.top)
     }
 }
 
@@ -162,11 +157,11 @@ const STAYS: &str = "stay AS (
 )";
 
 impl FocusRequest {
-    fn conditions(&self) -> String {
-        let mut all = self.processes.conditions();
-        all.extend(known_condition("f.duration_ns", self.duration));
-        all.extend(overlap_condition("f.from_ns", "f.to_ns", self.time));
-        filtered(&all)
+    fn conditions(&self) -> Conditions {
+        self.processes
+            .conditions()
+            .known("f.duration_ns", self.duration)
+            .overlap("f.from_ns", "f.to_ns", self.time)
     }
 
     /// Returns the SQL for sums.

@@ -9,8 +9,7 @@ use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
 use etwkit_question::sql::{
-    NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, process_columns,
-    time_condition,
+    Conditions, NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, ProcessQuery, process_columns,
 };
 use etwkit_question::{Column, Example, Form, Question, Ranked, View, group, option};
 
@@ -230,15 +229,12 @@ const GC: Recorded = Recorded::rows(
 );
 
 impl GcRequest {
-    fn conditions(&self) -> String {
-        let mut all = self.processes.conditions();
-        all.extend(
-            self.generation
-                .map(|generation| format!("g.generation = {generation}")),
-        );
-        all.extend(known_condition("g.suspended_ns", self.suspended));
-        all.extend(time_condition("coalesce(g.start_ns, g.end_ns)", self.time));
-        filtered(&all)
+    fn conditions(&self) -> Conditions {
+        self.processes
+            .conditions()
+            .number("g.generation", self.generation)
+            .known("g.suspended_ns", self.suspended)
+            .time("coalesce(g.start_ns, g.end_ns)", self.time)
     }
 
     /// Returns the SQL for sums.

@@ -9,8 +9,7 @@ use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
 use etwkit_question::sql::{
-    NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, process_columns,
-    stack_condition, stack_text, text_condition, time_condition,
+    Conditions, NO_TEXT, PROCESS_COLUMNS, ProcessQuery, process_columns, stack_text,
 };
 use etwkit_question::{
     Among, Column, Example, Form, Question, Ranked, View, frames, group, option,
@@ -175,15 +174,13 @@ impl Question for HardFaultRequest {
     ];
 
     fn form(&self) -> Form<Self> {
-        if self.details {
+        let form = if self.details {
             Form::rows(&READS, self.reads_sql())
-                .needs(&FAULTS, true)
-                .top(self.top)
         } else {
             Form::rows(&SUMS, self.sql())
-                .needs(&FAULTS, self.needs_rows())
-                .top(self.top)
-        }
+        };
+        form.needs(&FAULTS, self.details || self.needs_rows())
+            .top(self.top)
     }
 }
 
@@ -193,21 +190,21 @@ impl HardFaultRequest {
     }
 
     /// Returns conditions on single reads, which sums cannot answer.
-    fn limits(&self) -> Vec<String> {
-        let mut all = known_condition("h.duration_ns", self.duration);
-        all.extend(time_condition("h.start_ns", self.time));
-        all.extend(stack_condition("h.stack_id", self.stack.as_deref()));
-        all
+    fn limits(&self) -> Conditions {
+        Conditions::new()
+            .known("h.duration_ns", self.duration)
+            .time("h.start_ns", self.time)
+            .stack("h.stack_id", self.stack.as_deref())
     }
 
     fn needs_rows(&self) -> bool {
         !self.limits().is_empty()
     }
 
-    fn conditions(&self) -> Vec<String> {
-        let mut all = self.processes.conditions();
-        all.extend(text_condition("h.path", self.file.as_deref()));
-        all
+    fn conditions(&self) -> Conditions {
+        self.processes
+            .conditions()
+            .text("h.path", self.file.as_deref())
     }
 
     /// Returns the SQL for sums.
@@ -217,7 +214,7 @@ impl HardFaultRequest {
             format!(
                 "SELECT h.process_key, h.path, 1 AS count, h.size_bytes, h.duration_ns, h.duration_ns AS max_duration_ns
   FROM hard_fault h{}",
-                filtered(&self.limits())
+                self.limits()
             )
         } else {
             "SELECT * FROM hard_fault_file".to_owned()
@@ -245,7 +242,7 @@ GROUP BY {keys}
 ORDER BY sort_value, duration_ns, count, path, process_key",
             sort = self.sort.sql(),
             process = process_columns("h", self.is_by_process()),
-            conditions = filtered(&self.conditions()),
+            conditions = self.conditions(),
         )
     }
 
@@ -253,8 +250,7 @@ ORDER BY sort_value, duration_ns, count, path, process_key",
     #[must_use]
     pub fn reads_sql(&self) -> String {
         let sort = self.sort.single_sql();
-        let mut conditions = self.conditions();
-        conditions.extend(self.limits());
+        let conditions = self.conditions().and(self.limits());
         let (text, join) = stack_text("h.stack_id", "stack", self.stacks);
         format!(
             "SELECT h.start_ns, h.end_ns, h.duration_ns, h.process_key, {PROCESS_COLUMNS}, t.tid, h.path, h.offset_bytes, h.size_bytes,
@@ -263,7 +259,6 @@ FROM hard_fault h
 LEFT JOIN process p ON p.process_key = h.process_key
 LEFT JOIN thread t ON t.thread_key = h.thread_key{join}{conditions}
 ORDER BY sort_value, h.start_ns, h.process_key, t.tid, h.offset_bytes",
-            conditions = filtered(&conditions),
         )
     }
 }

@@ -7,10 +7,7 @@ use etwkit_question::Recorded;
 use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
-use etwkit_question::sql::{
-    NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, process_columns,
-    text_condition, time_condition,
-};
+use etwkit_question::sql::{Conditions, NO_TEXT, PROCESS_COLUMNS, ProcessQuery, process_columns};
 use etwkit_question::{Column, Example, Form, Question, Ranked, View, group, option};
 
 declare! {
@@ -182,13 +179,13 @@ const JIT: Recorded = Recorded::rows(
 );
 
 impl JitRequest {
-    fn conditions(&self) -> String {
-        let mut all = self.processes.conditions();
-        all.extend(text_condition("j.method", self.method.as_deref()));
-        all.extend(text_condition("j.tier", self.tier.as_deref()));
-        all.extend(known_condition("j.duration_ns", self.duration));
-        all.extend(time_condition("j.ts_ns", self.time));
-        filtered(&all)
+    fn conditions(&self) -> Conditions {
+        self.processes
+            .conditions()
+            .text("j.method", self.method.as_deref())
+            .text("j.tier", self.tier.as_deref())
+            .known("j.duration_ns", self.duration)
+            .time("j.ts_ns", self.time)
     }
 
     /// Returns the SQL for sums.

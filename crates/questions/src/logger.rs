@@ -5,9 +5,7 @@ use etwkit_question::Recorded;
 use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
-use etwkit_question::sql::{
-    PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, text_condition, time_condition,
-};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, ProcessQuery};
 use etwkit_question::{Column, Example, Form, Question, Ranked, Value, View, group, option};
 
 declare! {
@@ -264,39 +262,34 @@ impl LoggersRequest {
     #[must_use]
     pub fn sessions_sql(&self) -> String {
         let order = self.sort.sql();
-        let conditions: Vec<String> = text_condition("e.name", self.session.as_deref())
-            .into_iter()
-            .collect();
+        let conditions = Conditions::new().text("e.name", self.session.as_deref());
         format!(
             "SELECT e.*, {STATUS_NAME}, coalesce(o.providers, 0) AS providers,
   CAST(coalesce(events_lost, 0) + coalesce(buffers_lost, 0) + coalesce(real_time_buffers_lost, 0) AS DOUBLE) AS sort_value
 FROM logger e
 LEFT JOIN (
   SELECT lower(session) AS session, count(DISTINCT provider_guid) AS providers FROM logger_event WHERE kind = 'enable' GROUP BY 1
-) o ON o.session = lower(e.name){}
-ORDER BY {order}, session_guid, file",
-            filtered(&conditions)
+) o ON o.session = lower(e.name){conditions}
+ORDER BY {order}, session_guid, file"
         )
     }
 
     /// Returns the SQL for their events.
     #[must_use]
     pub fn events_sql(&self) -> String {
-        let mut conditions = self.processes.conditions();
-        conditions.extend(text_condition("e.session", self.session.as_deref()));
-        conditions.extend(any_text_condition(
-            &["e.provider", "e.provider_guid"],
-            self.provider.as_deref(),
-        ));
-        conditions.extend(text_condition("e.kind", self.kind.as_deref()));
-        conditions.extend(time_condition("e.ts_ns", self.time));
+        let conditions = self
+            .processes
+            .conditions()
+            .text("e.session", self.session.as_deref())
+            .any_text(&["e.provider", "e.provider_guid"], self.provider.as_deref())
+            .text("e.kind", self.kind.as_deref())
+            .time("e.ts_ns", self.time);
         format!(
             "SELECT e.*, {STATUS_NAME}, {PROCESS_COLUMNS}, t.tid
 FROM logger_event e
 LEFT JOIN process p ON p.process_key = e.process_key
-LEFT JOIN thread t ON t.thread_key = e.thread_key{}
-ORDER BY e.ts_ns, e.kind, e.provider_guid, e.session",
-            filtered(&conditions)
+LEFT JOIN thread t ON t.thread_key = e.thread_key{conditions}
+ORDER BY e.ts_ns, e.kind, e.provider_guid, e.session"
         )
     }
 }

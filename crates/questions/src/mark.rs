@@ -5,7 +5,7 @@ use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::moment::MARK;
 use etwkit_question::range::{Range, Unit};
-use etwkit_question::sql::{filtered, range_condition, text_condition};
+use etwkit_question::sql::Conditions;
 use etwkit_question::zero::ZeroTime;
 use etwkit_question::{
     Among, Answer, Column, Example, Form, Question, Ranked, View, group, option,
@@ -94,21 +94,16 @@ impl MarkRequest {
     #[must_use]
     pub fn sql(&self) -> String {
         let time = self.zero.moved("m.ts_ns");
-        let conditions: Vec<String> = [
-            text_condition("m.text", self.text.as_deref()),
-            range_condition(&time, self.diff),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
+        let conditions = Conditions::new()
+            .text("m.text", self.text.as_deref())
+            .range(&time, self.diff);
         format!(
             "SELECT {time} AS ts_ns, {time} AS diff_to_zero_ns, m.text, m.cpu, m.process_key, p.pid, p.name AS process, t.tid
 FROM mark m
 LEFT JOIN process p ON p.process_key = m.process_key
-LEFT JOIN thread t ON t.thread_key = m.thread_key{}{}
+LEFT JOIN thread t ON t.thread_key = m.thread_key{}{conditions}
 ORDER BY ts_ns, m.cpu",
-            self.zero.join(),
-            filtered(&conditions)
+            self.zero.join()
         )
     }
 }

@@ -3,7 +3,7 @@
 use etwkit_question::Format::{Fixed, Word};
 use etwkit_question::declare;
 use etwkit_question::group::Top;
-use etwkit_question::sql::{filtered, text_condition};
+use etwkit_question::sql::Conditions;
 use etwkit_question::{Among, Column, Example, Form, OptionError, Question, View, group, option};
 use etwkit_sql::filter::TextFilter;
 
@@ -331,23 +331,17 @@ impl MetricsRequest {
     #[must_use]
     pub fn sql(&self) -> String {
         let numbers: Vec<String> = SUBJECTS.iter().flat_map(selects).collect();
-        let conditions: Vec<String> = [
-            Some("value > 0".to_owned()),
-            text_condition("metric", self.metric.as_deref()),
-            text_condition("process", self.process.as_deref()),
-            text_condition("name", self.name.as_deref()),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
+        let conditions = Conditions::of("value > 0")
+            .text("metric", self.metric.as_deref())
+            .text("process", self.process.as_deref())
+            .text("name", self.name.as_deref());
         format!(
             "SELECT *, row_number() OVER (PARTITION BY metric ORDER BY value DESC, process, name) AS place
 FROM (
 {}
-){}
+){conditions}
 ORDER BY place DESC, metric DESC",
-            numbers.join("\nUNION ALL\n"),
-            filtered(&conditions)
+            numbers.join("\nUNION ALL\n")
         )
     }
 }

@@ -9,8 +9,7 @@ use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
 use etwkit_question::sql::{
-    NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, ProcessQuery, filtered, process_columns, range_condition,
-    stack_text, text_condition, time_condition,
+    Conditions, NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, ProcessQuery, process_columns, stack_text,
 };
 use etwkit_question::{
     Column, Example, Form, Question, Ranked, Value, View, frames, group, option,
@@ -212,14 +211,14 @@ const NET: Recorded = Recorded::rows(
 );
 
 impl NetRequest {
-    fn conditions(&self) -> String {
-        let mut all = self.processes.conditions();
-        all.extend(text_condition("n.protocol", self.protocol.as_deref()));
-        all.extend(text_condition("n.remote_address", self.remote.as_deref()));
-        all.extend(text_condition("n.kind", self.kind.as_deref()));
-        all.extend(range_condition("n.remote_port", self.port));
-        all.extend(time_condition("n.ts_ns", self.time));
-        filtered(&all)
+    fn conditions(&self) -> Conditions {
+        self.processes
+            .conditions()
+            .text("n.protocol", self.protocol.as_deref())
+            .text("n.remote_address", self.remote.as_deref())
+            .text("n.kind", self.kind.as_deref())
+            .range("n.remote_port", self.port)
+            .time("n.ts_ns", self.time)
     }
 
     /// Returns the SQL for sums.

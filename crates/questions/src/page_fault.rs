@@ -6,8 +6,7 @@ use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
 use etwkit_question::sql::{
-    NO_TEXT, PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, process_columns,
-    stack_condition, stack_text, text_condition, time_condition,
+    Conditions, NO_TEXT, PROCESS_COLUMNS, ProcessQuery, process_columns, stack_text,
 };
 use etwkit_question::{Column, Example, Form, Question, Ranked, View, frames, group, option};
 
@@ -172,34 +171,29 @@ impl Question for PageFaultRequest {
     ];
 
     fn form(&self) -> Form<Self> {
-        if self.details {
+        let form = if self.details {
             Form::rows(&FAULTS, self.faults_sql())
-                .needs(&RECORDED, true)
-                .top(self.top)
         } else {
             Form::rows(&SUMS, self.sql())
-                .needs(&RECORDED, !self.limits().is_empty())
-                .top(self.top)
-        }
+        };
+        form.needs(&RECORDED, self.details || !self.limits().is_empty())
+            .top(self.top)
     }
 }
 
 impl PageFaultRequest {
     /// Returns conditions on single faults, which sums cannot answer.
-    fn limits(&self) -> Vec<String> {
-        let mut all: Vec<String> =
-            any_text_condition(&["f.method", "f.function"], self.function.as_deref())
-                .into_iter()
-                .collect();
-        all.extend(time_condition("f.ts_ns", self.time));
-        all.extend(stack_condition("f.stack_id", self.stack.as_deref()));
-        all
+    fn limits(&self) -> Conditions {
+        Conditions::new()
+            .any_text(&["f.method", "f.function"], self.function.as_deref())
+            .time("f.ts_ns", self.time)
+            .stack("f.stack_id", self.stack.as_deref())
     }
 
-    fn conditions(&self) -> Vec<String> {
-        let mut all = self.processes.conditions();
-        all.extend(text_condition("f.kind", self.kind.as_deref()));
-        all
+    fn conditions(&self) -> Conditions {
+        self.processes
+            .conditions()
+            .text("f.kind", self.kind.as_deref())
     }
 
     /// Returns the SQL for sums.
@@ -215,7 +209,7 @@ impl PageFaultRequest {
   FROM (
 {PLACED}
   ) f{}",
-            filtered(&self.limits())
+            self.limits()
         );
         let sums = if self.limits().is_empty() {
             "SELECT * FROM page_fault_process".to_owned()
@@ -246,14 +240,14 @@ GROUP BY {keys}
 ORDER BY sort_value, count, kind, process_key",
             sort = self.sort.sql(),
             process = process_columns("f", self.per_process || is_by_process(self)),
-            conditions = filtered(&self.conditions()),
+            conditions = self.conditions(),
         )
     }
 
     /// Returns the SQL for single faults.
     #[must_use]
     pub fn faults_sql(&self) -> String {
-        let conditions = [self.conditions(), self.limits()].concat();
+        let conditions = self.conditions().and(self.limits());
         let (text, join) = stack_text("f.stack_id", "stack", self.stacks);
         format!(
             "SELECT f.ts_ns, f.kind, f.process_key, {PROCESS_COLUMNS}, t.tid, hex(f.address) AS address, f.function,
@@ -264,7 +258,6 @@ FROM (
 LEFT JOIN process p ON p.process_key = f.process_key
 LEFT JOIN thread t ON t.thread_key = f.thread_key{join}{conditions}
 ORDER BY f.ts_ns, f.process_key, t.tid, f.kind",
-            conditions = filtered(&conditions),
         )
     }
 }

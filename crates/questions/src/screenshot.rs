@@ -5,7 +5,7 @@ use etwkit_question::Recorded;
 use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
-use etwkit_question::sql::{filtered, range_condition, text_condition};
+use etwkit_question::sql::Conditions;
 use etwkit_question::{Column, Example, Form, Question, Ranked, View, group, option};
 use etwkit_sql::literal::quoted;
 
@@ -106,26 +106,16 @@ impl ScreenshotRequest {
     /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
-        let mut conditions: Vec<String> = [
-            text_condition("s.file_name", self.file.as_deref()),
-            range_condition("s.ts_ns", self.time),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        if !self.triggers.is_empty() {
-            let triggers: Vec<String> = self
-                .triggers
-                .iter()
-                .map(|trigger| quoted(trigger))
-                .collect();
-            conditions.push(format!("s.trigger IN ({})", triggers.join(", ")));
-        }
+        let triggers = self.triggers.iter().map(|trigger| quoted(trigger));
+        let is_one = format!("s.trigger IN ({})", triggers.collect::<Vec<_>>().join(", "));
+        let conditions = Conditions::new()
+            .text("s.file_name", self.file.as_deref())
+            .range("s.ts_ns", self.time)
+            .when(!self.triggers.is_empty(), &is_one);
         format!(
             "SELECT s.ts_ns, s.time_from, s.trigger, s.event_number, s.input, s.x, s.y, s.file_name, s.path, s.has_file, s.size_bytes
-FROM screenshot s{}
-ORDER BY s.ts_ns, s.file_name, s.path",
-            filtered(&conditions)
+FROM screenshot s{conditions}
+ORDER BY s.ts_ns, s.file_name, s.path"
         )
     }
 }

@@ -5,7 +5,7 @@ use etwkit_question::Format::{Id, Milliseconds, Process, Whole, Word};
 use etwkit_question::Recorded;
 use etwkit_question::declare;
 use etwkit_question::group::Top;
-use etwkit_question::sql::{ProcessQuery, any_text_condition, filtered};
+use etwkit_question::sql::ProcessQuery;
 use etwkit_question::{Column, Example, Form, Question, View, group, option};
 
 declare! {
@@ -100,11 +100,10 @@ impl ServiceRequest {
     /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
-        let mut conditions = self.processes.conditions();
-        conditions.extend(any_text_condition(
-            &["s.name", "s.display_name"],
-            self.service.as_deref(),
-        ));
+        let conditions = self
+            .processes
+            .conditions()
+            .any_text(&["s.name", "s.display_name"], self.service.as_deref());
         format!(
             "SELECT *, CAST({} AS DOUBLE) AS sort_value
 FROM (
@@ -115,11 +114,10 @@ FROM (
   JOIN (SELECT pid, count(*) AS services_in_process FROM service GROUP BY pid) n ON n.pid = s.pid
   LEFT JOIN process p ON p.process_key = s.process_key
   LEFT JOIN (SELECT process_key, cpu_ns, run_ns, {SAMPLED_OF_ALL} AS sampled FROM cpu_process) u
-    ON u.process_key = s.process_key{}
+    ON u.process_key = s.process_key{conditions}
 )
 ORDER BY sort_value, service DESC, display_name DESC, process_key",
-            self.sort.sql(),
-            filtered(&conditions)
+            self.sort.sql()
         )
     }
 }

@@ -5,7 +5,7 @@ use etwkit_question::Recorded;
 use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
-use etwkit_question::sql::{ends, filtered, known_condition};
+use etwkit_question::sql::{Conditions, ends};
 use etwkit_question::{Column, Example, Form, Question, Ranked, Value, View, group, option};
 
 declare! {
@@ -171,20 +171,17 @@ impl StandbyRequest {
     /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
-        let mut conditions = Vec::new();
-        if !self.time.is_unlimited() {
-            let (a, b) = ends(self.time);
-            conditions.push(format!(
-                "coalesce(enter_ns, exit_ns) <= {b} AND coalesce(exit_ns, {b}) >= {a}"
-            ));
-        }
-        conditions.extend(known_condition("duration_ns", self.duration));
+        let (a, b) = ends(self.time);
+        let overlaps =
+            format!("coalesce(enter_ns, exit_ns) <= {b} AND coalesce(exit_ns, {b}) >= {a}");
+        let conditions = Conditions::new()
+            .when(!self.time.is_unlimited(), &overlaps)
+            .known("duration_ns", self.duration);
         let sort = self.sort.sql();
         format!(
             "SELECT *, CAST(drips_ns AS DOUBLE) / nullif(told_duration_ns, 0) AS drips_ratio, CAST({sort} AS DOUBLE) AS sort_value
-FROM standby{}
-ORDER BY sort_value, coalesce(enter_ns, exit_ns)",
-            filtered(&conditions)
+FROM standby{conditions}
+ORDER BY sort_value, coalesce(enter_ns, exit_ns)"
         )
     }
 }

@@ -5,9 +5,7 @@ use etwkit_question::Recorded;
 use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
-use etwkit_question::sql::{
-    PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, text_condition, time_condition,
-};
+use etwkit_question::sql::{PROCESS_COLUMNS, ProcessQuery};
 use etwkit_question::{Answer, Column, Example, Form, Line, Question, Ranked, View, group, option};
 
 declare! {
@@ -302,15 +300,14 @@ const CALLS: &str = "SELECT process_key, create_call_ns AS call_from_ns, 'syscal
 impl StartRequest {
     /// Returns the requested processes with the parts of their costs.
     fn asked(&self) -> String {
-        let mut conditions = self.processes.conditions();
-        conditions.push("coalesce(p.start_ns, p.terminate_ns, p.stop_ns) IS NOT NULL".to_owned());
-        conditions.extend(text_condition("c.name", self.creator.as_deref()));
-        conditions.extend(known_condition("p.start_cost_ns + k.moved_ns", self.cost));
-        conditions.extend(known_condition("p.exit_duration_ns", self.exit));
-        conditions.extend(time_condition(
-            "coalesce(p.start_ns, p.stop_ns, p.terminate_ns)",
-            self.time,
-        ));
+        let conditions = self
+            .processes
+            .conditions()
+            .and(["coalesce(p.start_ns, p.terminate_ns, p.stop_ns) IS NOT NULL".to_owned()])
+            .text("c.name", self.creator.as_deref())
+            .known("p.start_cost_ns + k.moved_ns", self.cost)
+            .known("p.exit_duration_ns", self.exit)
+            .time("coalesce(p.start_ns, p.stop_ns, p.terminate_ns)", self.time);
         // Parts are shown only if the whole cost is known; otherwise they would not add up to
         // anything.
         let part = |to: &str, from: &str| {
@@ -326,11 +323,10 @@ impl StartRequest {
   LEFT JOIN ({CALLS}) k ON k.process_key = p.process_key
   LEFT JOIN thread f ON f.thread_key = p.first_thread_key
   LEFT JOIN thread b ON b.thread_key = p.creator_thread_key
-  LEFT JOIN process c ON c.process_key = b.process_key{}",
+  LEFT JOIN process c ON c.process_key = b.process_key{conditions}",
             part("start_ns", "p.start_ns"),
             part("first_readied_ns", "f.start_ns"),
-            part("first_in_ns", "f.first_readied_ns"),
-            filtered(&conditions)
+            part("first_in_ns", "f.first_readied_ns")
         )
     }
 

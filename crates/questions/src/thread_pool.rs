@@ -7,9 +7,7 @@ use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::group::{Group, grouped};
 use etwkit_question::range::{Range, Unit};
-use etwkit_question::sql::{
-    PROCESS_COLUMNS, ProcessQuery, filtered, range_condition, text_condition,
-};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, ProcessQuery};
 use etwkit_question::{Answer, Column, Example, Form, Line, Question, Ranked, View, group, option};
 use etwkit_question::{Error, Result, ask, has_rows};
 use etwkit_sql::Session;
@@ -123,15 +121,12 @@ impl ThreadPoolRequest {
     /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
-        let mut conditions = vec!["e.kind = 'adjustment'".to_owned()];
         let reason = self.reason.as_deref().unwrap_or(STARVATION);
-        conditions.extend(text_condition(
-            "thread_pool_reason_name(e.reason)",
-            Some(reason),
-        ));
-        conditions.extend(self.processes.conditions());
+        let conditions = Conditions::of("e.kind = 'adjustment'")
+            .text("thread_pool_reason_name(e.reason)", Some(reason))
+            .and(self.processes.conditions());
         // Applied last: the first change of the range still has its distance to the one before.
-        let time: Vec<String> = range_condition("ts_ns", self.time).into_iter().collect();
+        let time = Conditions::new().range("ts_ns", self.time);
         format!(
             "SELECT *
 FROM (
@@ -140,12 +135,10 @@ FROM (
 SELECT e.ts_ns, e.worker_threads, thread_pool_reason_name(e.reason) AS reason, e.throughput, e.process_key, {PROCESS_COLUMNS}, t.tid
 FROM thread_pool e
 LEFT JOIN process p ON p.process_key = e.process_key
-LEFT JOIN thread t ON t.thread_key = e.thread_key{}
+LEFT JOIN thread t ON t.thread_key = e.thread_key{conditions}
 )
-){}
+){time}
 ORDER BY changes, process_key, ts_ns",
-            filtered(&conditions),
-            filtered(&time),
         )
     }
 

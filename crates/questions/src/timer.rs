@@ -6,9 +6,7 @@ use etwkit_question::covered::{Covered, Recorder};
 use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
-use etwkit_question::sql::{
-    PROCESS_COLUMNS, ProcessQuery, filtered, overlap_condition, range_condition, text_condition,
-};
+use etwkit_question::sql::{PROCESS_COLUMNS, ProcessQuery};
 use etwkit_question::{Column, Example, Form, Question, Ranked, Value, View, group, option};
 
 declare! {
@@ -136,10 +134,12 @@ impl TimerRequest {
         let part = Covered::whole(Recorder::Any).sql();
         let start = "greatest(coalesce(r.start_ns, t.start_ns), t.start_ns)";
         let end = "least(coalesce(r.end_ns, t.end_ns), t.end_ns)";
-        let mut conditions = self.processes.conditions();
-        conditions.extend(text_condition("r.kind", self.kind.as_deref()));
-        conditions.extend(overlap_condition(start, end, self.time));
-        conditions.extend(range_condition("r.resolution_ns", self.tick));
+        let conditions = self
+            .processes
+            .conditions()
+            .text("r.kind", self.kind.as_deref())
+            .overlap(start, end, self.time)
+            .range("r.resolution_ns", self.tick);
         // Rows are grouped by this number: the start of each request, or one number for all
         // requests of a process.
         let (group, sort) = match self.details {
@@ -158,12 +158,11 @@ FROM (
     CASE WHEN bool_or(r.end_ns IS NULL) THEN NULL ELSE max(r.end_ns) END AS end_ns,
     coalesce(union_duration({start}, {end}), 0) AS duration_ns
   FROM timer_resolution r CROSS JOIN ({part}) t
-  LEFT JOIN process p ON p.process_key = r.process_key{}
+  LEFT JOIN process p ON p.process_key = r.process_key{conditions}
   GROUP BY r.kind, r.process_key, r.resolution_ns, r.is_ignored, 5
 ) r
 LEFT JOIN process p ON p.process_key = r.process_key
-ORDER BY sort_value, r.kind, r.process_key, r.resolution_ns, number",
-            filtered(&conditions)
+ORDER BY sort_value, r.kind, r.process_key, r.resolution_ns, number"
         )
     }
 }

@@ -5,12 +5,8 @@ use etwkit_question::Recorded;
 use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
-use etwkit_question::sql::{
-    PROCESS_COLUMNS, ProcessQuery, any_text_condition, filtered, overlap_condition,
-    range_condition, stack_text,
-};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, ProcessQuery, stack_text};
 use etwkit_question::{Column, Example, Form, Question, Ranked, View, frames, group, option};
-use etwkit_sql::literal::quoted;
 
 declare! {
     /// Orders of sums and of single delays.
@@ -192,31 +188,28 @@ impl Question for UiDelayRequest {
     ];
 
     fn form(&self) -> Form<Self> {
-        if self.details {
+        let form = if self.details {
             Form::rows(&DELAYS, self.events_sql())
-                .needs(&UI_DELAY, true)
-                .top(self.top)
         } else {
             Form::rows(&SUMS, self.sql())
-                .needs(&UI_DELAY, false)
-                .top(self.top)
-        }
+        };
+        form.needs(&UI_DELAY, self.details).top(self.top)
     }
 }
 
 impl UiDelayRequest {
-    fn conditions(&self) -> String {
-        let mut all = self.processes.conditions();
+    fn conditions(&self) -> Conditions {
         // Words of options have dashes.
         let kind = self.kind.as_deref().map(|kind| kind.replace('-', "_"));
-        all.extend(kind.map(|kind| format!("d.kind = {}", quoted(&kind))));
-        all.extend(any_text_condition(
-            &["d.class_name", "d.top_level_class_name"],
-            self.class.as_deref(),
-        ));
-        all.extend(range_condition("d.duration_ns", self.duration));
-        all.extend(overlap_condition("d.start_ns", "d.ts_ns", self.time));
-        filtered(&all)
+        self.processes
+            .conditions()
+            .word("d.kind", kind.as_deref())
+            .any_text(
+                &["d.class_name", "d.top_level_class_name"],
+                self.class.as_deref(),
+            )
+            .range("d.duration_ns", self.duration)
+            .overlap("d.start_ns", "d.ts_ns", self.time)
     }
 
     /// Returns the SQL for sums.

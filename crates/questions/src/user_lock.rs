@@ -5,12 +5,8 @@ use etwkit_question::Recorded;
 use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
-use etwkit_question::sql::{
-    PROCESS_COLUMNS, ProcessQuery, filtered, known_condition, stack_condition, stack_text,
-    thread_columns, time_condition,
-};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, ProcessQuery, stack_text, thread_columns};
 use etwkit_question::{Column, Example, Form, Question, Ranked, View, frames, group, option};
-use etwkit_sql::literal::quoted;
 
 declare! {
     /// Options of `dump user-lock`.
@@ -198,43 +194,34 @@ impl Question for UserLockRequest {
     ];
 
     fn form(&self) -> Form<Self> {
-        if self.details {
+        let form = if self.details {
             Form::rows(&ACQUISITIONS, self.events_sql())
-                .needs(&LOCK, true)
-                .top(self.top)
         } else {
             Form::rows(&SUMS, self.sql())
-                .needs(&LOCK, self.needs_rows())
-                .top(self.top)
-        }
+        };
+        form.needs(&LOCK, self.details || self.needs_rows())
+            .top(self.top)
     }
 }
 
 impl UserLockRequest {
     /// Returns conditions on single acquisitions, which sums of processes cannot answer.
-    fn limits(&self) -> Vec<String> {
-        let mut all = known_condition("l.wait_ns", self.wait);
-        all.extend(known_condition("l.hold_ns", self.hold));
-        all.extend(time_condition(
-            "coalesce(l.acquire_ns, l.release_ns)",
-            self.time,
-        ));
-        all.extend(stack_condition("l.stack_id", self.stack.as_deref()));
-        all
+    fn limits(&self) -> Conditions {
+        Conditions::new()
+            .known("l.wait_ns", self.wait)
+            .known("l.hold_ns", self.hold)
+            .time("coalesce(l.acquire_ns, l.release_ns)", self.time)
+            .stack("l.stack_id", self.stack.as_deref())
     }
 
     fn needs_rows(&self) -> bool {
         self.by_thread || !self.limits().is_empty()
     }
 
-    fn conditions(&self) -> Vec<String> {
-        let mut all = self.processes.conditions();
-        all.extend(
-            self.mode
-                .as_deref()
-                .map(|mode| format!("l.mode = {}", quoted(mode))),
-        );
-        all
+    fn conditions(&self) -> Conditions {
+        self.processes
+            .conditions()
+            .word("l.mode", self.mode.as_deref())
     }
 
     /// Returns the sums by process, or the acquisitions to add up to them.
@@ -250,7 +237,7 @@ impl UserLockRequest {
     CASE WHEN l.hold_ns IS NULL THEN 0 ELSE 1 END AS released, coalesce(l.hold_ns, 0) AS hold_ns, l.hold_ns AS max_hold_ns,
     CASE WHEN l.mode IS NULL THEN 1 ELSE 0 END AS only_released
   FROM user_lock l{}",
-            filtered(&self.limits())
+            self.limits()
         )
     }
 
@@ -281,7 +268,7 @@ GROUP BY {keys}
 )
 ORDER BY sort_value, wait_ns, hold_ns, acquisitions, process_key, thread_key",
             sums = self.sums(),
-            conditions = filtered(&self.conditions()),
+            conditions = self.conditions(),
         )
     }
 
@@ -289,8 +276,7 @@ ORDER BY sort_value, wait_ns, hold_ns, acquisitions, process_key, thread_key",
     #[must_use]
     pub fn events_sql(&self) -> String {
         let sort = self.sort.single_sql();
-        let mut conditions = self.conditions();
-        conditions.extend(self.limits());
+        let conditions = self.conditions().and(self.limits());
         let (text, join) = stack_text("l.stack_id", "stack", self.stacks);
         format!(
             "SELECT l.acquire_ns, l.release_ns, l.mode, l.wait_ns, l.hold_ns, l.told_hold_ns, l.is_slow, l.process_key, {PROCESS_COLUMNS}, t.tid,
@@ -299,7 +285,6 @@ FROM user_lock l
 LEFT JOIN process p ON p.process_key = l.process_key
 LEFT JOIN thread t ON t.thread_key = l.thread_key{join}{conditions}
 ORDER BY sort_value, coalesce(l.acquire_ns, l.release_ns), l.process_key, t.tid",
-            conditions = filtered(&conditions),
         )
     }
 }

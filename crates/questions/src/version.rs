@@ -7,7 +7,7 @@ use etwkit_question::declare;
 use etwkit_question::Format::{Id, Milliseconds, ProcessLine, Whole, Word};
 use etwkit_question::group::Top;
 use etwkit_question::group::{Group, grouped};
-use etwkit_question::sql::{PROCESS_COLUMNS, ProcessQuery, filtered, text_condition};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, ProcessQuery};
 use etwkit_question::{
     Among, Answer, Column, Example, Form, Line, Question, Ranked, Shows, Value, View, group, option,
 };
@@ -234,21 +234,22 @@ impl VersionRequest {
     /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
-        let mut conditions = self.processes.conditions();
-        conditions.extend(text_condition("m.name", self.dll.as_deref()));
         let text = "concat_ws(' ', m.path, m.file_version, m.product_version, m.product_name, m.company, m.description)";
-        conditions.extend(text_condition(text, self.version.as_deref()));
         let is_unseen =
             "m.module_id NOT IN (SELECT module_id FROM frame WHERE module_id IS NOT NULL)";
-        conditions.extend(self.in_no_stack.then(|| is_unseen.to_owned()));
+        let conditions = self
+            .processes
+            .conditions()
+            .text("m.name", self.dll.as_deref())
+            .text(text, self.version.as_deref())
+            .when(self.in_no_stack, is_unseen);
         // All modules of a process are counted before the filters leave some of them out.
         format!(
             "SELECT m.process_key, {PROCESS_COLUMNS}, m.name AS module, m.path, m.file_version, m.product_version, m.product_name,
   m.company, m.description, m.size AS size_bytes, m.all_modules
 FROM (SELECT *, count(*) OVER (PARTITION BY process_key) AS all_modules FROM module) m
-LEFT JOIN process p ON p.process_key = m.process_key{}
-ORDER BY lower(p.name) NULLS FIRST, p.pid, m.process_key, lower(m.name), m.path, m.load_ns",
-            filtered(&conditions)
+LEFT JOIN process p ON p.process_key = m.process_key{conditions}
+ORDER BY lower(p.name) NULLS FIRST, p.pid, m.process_key, lower(m.name), m.path, m.load_ns"
         )
     }
 
@@ -278,7 +279,7 @@ impl VersionRequest {
     /// Returns the SQL for parts of the product.
     #[must_use]
     pub fn marked_sql(&self) -> String {
-        let conditions = text_condition("part", self.marked.as_deref());
+        let conditions = Conditions::of("part IS NOT NULL").text("part", self.marked.as_deref());
         // What the versions say of the builds is not SQL: a version can name a day that no
         // calendar has.
         format!(
@@ -290,11 +291,8 @@ FROM (
     max(value) FILTER (WHERE name = 'version') AS part_version,
     max(value) FILTER (WHERE name = 'module_file') AS marker
   FROM system_config WHERE topic = 'module_version' GROUP BY item
-){}
-ORDER BY item",
-            filtered(&Vec::from_iter(
-                std::iter::once("part IS NOT NULL".to_owned()).chain(conditions)
-            ))
+){conditions}
+ORDER BY item"
         )
     }
 
@@ -342,8 +340,7 @@ pub fn missing_pdbs_sql(filter: Option<&str>) -> String {
     // Linkers store the path of the symbol file on the build machine; only its last part is the
     // name.
     let pdb = "regexp_replace(m.pdb_name, '^.*[\\\\/]', '')";
-    let mut conditions = vec!["m.pdb_name IS NOT NULL".to_owned()];
-    conditions.extend(text_condition(pdb, filter));
+    let conditions = Conditions::of("m.pdb_name IS NOT NULL").text(pdb, filter);
     format!(
         "SELECT {pdb} AS pdb, m.pdb_age, m.pdb_guid, min(m.name) AS module, max(c.cpu_ns) AS cpu_ns,
   max((SELECT count(DISTINCT concat(pdb_guid, pdb_age)) FROM module WHERE pdb_name IS NOT NULL)) AS all_pdbs
@@ -351,10 +348,9 @@ FROM module m
 JOIN (
   SELECT module_path, max(cpu_ns) AS cpu_ns FROM cpu_method
   WHERE starts_with(method, '+') AND cpu_ns > 0 GROUP BY module_path
-) c ON c.module_path = m.path{}
+) c ON c.module_path = m.path{conditions}
 GROUP BY {pdb}, m.pdb_age, m.pdb_guid
-ORDER BY cpu_ns, pdb",
-        filtered(&conditions)
+ORDER BY cpu_ns, pdb"
     )
 }
 

@@ -26,7 +26,6 @@ mod frame_levels;
 mod guard;
 mod lanes;
 mod lines;
-mod lock;
 pub mod mcp;
 mod modules;
 mod opening;

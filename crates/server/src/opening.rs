@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etwkit_base::endings;
+use etwkit_base::lock::lock;
 use etwkit_engine::{Asking, Extracting, Progress, is_folder, refuse_lakes};
 use etwkit_extract::{Extract, StoreError};
 use etwkit_pyramid::Pyramid;
 
 use crate::about::about;
-use crate::lock::lock;
 use crate::problem::{Problem, Result};
 use crate::recent;
 use crate::state::{Ready, Shared, Stage, Trace};

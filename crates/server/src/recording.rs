@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use etwkit_base::lock::lock;
 use etwkit_record::profiles::Profile;
 use etwkit_record::{Control, Count, FailedStep};
 
 use crate::api::{Call, Nothing};
-use crate::lock::lock;
 use crate::opening;
 use crate::problem::{Problem, Result};
 use crate::recorder::{Progress, Recording};

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use etwkit_base::lock::lock;
 use etwkit_base::path::name_of;
 use etwkit_engine::{Asking, Engine};
 use etwkit_pyramid::Pyramid;
 use etwkit_sql::{Cancel, Session};
 
 use crate::guard::AccessGuard;
-use crate::lock::lock;
 use crate::options::{Demo, Limits, ServerOptions};
 use crate::problem::{Problem, Result};
 use crate::recorder::Recording;

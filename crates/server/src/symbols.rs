@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
+use etwkit_base::lock::lock;
 use etwkit_engine::symbols::{LoadedNames, options, search_path, write_names};
 use etwkit_extract::{Extract, NameFrom, find_names};
 use etwkit_symbols::search_path::Element;
 use etwkit_symbols::{Cancel, Event, SearchPath};
 
 use crate::api::{Call, Nothing};
-use crate::lock::lock;
 use crate::opening;
 use crate::problem::{Problem, Result};
 use crate::state::{Ready, Shared};

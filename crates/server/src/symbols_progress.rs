@@ -2,11 +2,11 @@
 
 use std::sync::Mutex;
 
+use etwkit_base::lock::lock;
 use etwkit_engine::symbols::LoadedNames;
 use etwkit_extract::{NamedFile, Naming, UnknownFile, attempts};
 use etwkit_symbols::{Attempt, Cancel, Event, NOT_THERE};
 
-use crate::lock::lock;
 use crate::wire::{Failure, SymbolsAnswer, SymbolsModule, SymbolsState, SymbolsStep};
 
 /// Largest number of modules in an answer.

@@ -4,13 +4,13 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
+use etwkit_base::lock::lock;
 use etwkit_engine::tag_warnings;
 use etwkit_sql::frames::TraceFrames;
 use etwkit_sql::functions::default_tags;
 use etwkit_sql::literal::quoted;
 use etwkit_sql::{DEFAULT_TAG_SET, NO_TAG, Session, TagSet, Tagged};
 
-use crate::lock::lock;
 use crate::wire::TagsAnswer;
 
 /// Name of the set of the page's own rules, and of the file in which the page saves them.

@@ -189,7 +189,7 @@ fn of_extract(error: &DataFusionError) -> Option<Error> {
 
 /// Returns the error of a lake that the engine passed on.
 fn of_lake(error: &DataFusionError) -> Option<Error> {
-    let error = cause::<etwkit_lake::Error>(error)?;
+    let error = cause::<etwkit_extract::lake::Error>(error)?;
     Some(Error::Lake {
         message: error.to_string(),
         hint: error.hint().map(str::to_owned),

@@ -2,7 +2,7 @@
 //! slice of an archive.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -19,8 +19,9 @@ use datafusion::parquet::file::metadata::{
 };
 use datafusion::parquet::file::reader::Length;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use etwkit_base::lock::lock;
+use etwkit_extract::lake::{LakeFile, Snapshot};
 use etwkit_extract::{Slice, TableFile};
-use etwkit_lake::{LakeFile, Snapshot};
 use futures::future::{BoxFuture, ready};
 use futures::{FutureExt, TryFutureExt};
 
@@ -62,7 +63,7 @@ impl OpenFile {
         Ok(Self::at(Place::Here(slice)))
     }
 
-    fn of_lake(file: &LakeFile, lake: &Arc<Snapshot>) -> etwkit_lake::Result<Arc<Self>> {
+    fn of_lake(file: &LakeFile, lake: &Arc<Snapshot>) -> etwkit_extract::lake::Result<Arc<Self>> {
         if lake.is_folder() {
             let slice = opened(lake, file)?;
             return Ok(Self::at(Place::Here(slice)));
@@ -94,10 +95,7 @@ impl OpenFile {
     fn described(&self) -> ParquetResult<Described> {
         // Parallel parts of a scan wait here for the first one instead of reading it again.
         // A panic elsewhere leaves the value as it was, so the lock can be used on.
-        let mut known = self
-            .described
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.described);
         if let Some(known) = &*known {
             return Ok(known.clone());
         }
@@ -121,11 +119,11 @@ impl OpenFile {
 }
 
 /// Opens a file of a lake, whose log has its size.
-fn opened(lake: &Snapshot, file: &LakeFile) -> etwkit_lake::Result<Slice> {
+fn opened(lake: &Snapshot, file: &LakeFile) -> etwkit_extract::lake::Result<Slice> {
     let slice = lake.opened(file)?;
     // A file of another length was changed behind the log, and its rows would be others.
     if slice.len() != file.size {
-        return Err(etwkit_lake::Error::File {
+        return Err(etwkit_extract::lake::Error::File {
             path: file.path.clone(),
             expected: format!("{} bytes, found {}", file.size, slice.len()),
             source: None,
@@ -164,7 +162,7 @@ pub(crate) fn of_lake(
     file: &LakeFile,
     lake: &Arc<Snapshot>,
     schema: &SchemaRef,
-) -> etwkit_lake::Result<PartitionedFile> {
+) -> etwkit_extract::lake::Result<PartitionedFile> {
     let open = OpenFile::of_lake(file, lake)?;
     let mut statistics = Statistics::new_unknown(schema);
     // Logs of other writers need not have the number.

@@ -21,7 +21,7 @@ use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::projection::ProjectionExec;
-use etwkit_lake::{GENERATION, LakeFile, LakeRun, Snapshot};
+use etwkit_extract::lake::{GENERATION, LakeFile, LakeRun, Snapshot};
 use etwkit_trace::table::Table;
 
 use crate::files::{self, Readers};
@@ -114,7 +114,7 @@ impl OfLake<'_> {
             .iter()
             .try_fold(0_u64, |sum, file| Some(sum.saturating_add(file.rows?)));
         if wanted.is_empty() || available.is_some_and(|available| available < rows) {
-            return Err(failed(etwkit_lake::Error::File {
+            return Err(failed(etwkit_extract::lake::Error::File {
                 path: self.lake.path().join(table.name),
                 expected: format!("{rows} rows of its runs, found fewer"),
                 source: None,
@@ -123,7 +123,7 @@ impl OfLake<'_> {
         let lake = self.lake;
         let described = wanted.into_iter();
         let described = described.map(|file| files::of_lake(file, lake, &schema));
-        let described = described.collect::<etwkit_lake::Result<_>>();
+        let described = described.collect::<etwkit_extract::lake::Result<_>>();
         // A condition that every row passes would only cost time.
         let is_all = self.runs.len() == self.lake.runs().len();
         Ok(Some(LakeTable {
@@ -145,10 +145,10 @@ fn has_any(file: &LakeFile, ids: &[i64]) -> bool {
     ids.get(from).is_some_and(|id| *id <= max)
 }
 
-fn failed(error: etwkit_lake::Error) -> DataFusionError {
+fn failed(error: etwkit_extract::lake::Error) -> DataFusionError {
     match error {
         // It has advice of its own.
-        etwkit_lake::Error::Extract(error) => DataFusionError::External(Box::new(error)),
+        etwkit_extract::lake::Error::Extract(error) => DataFusionError::External(Box::new(error)),
         error => DataFusionError::External(Box::new(error)),
     }
 }

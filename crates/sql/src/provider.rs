@@ -1,6 +1,6 @@
 //! A declared table over all sources of a session.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use async_trait::async_trait;
 use datafusion::arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch};
@@ -21,6 +21,7 @@ use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::union::UnionExec;
+use etwkit_base::lock::lock;
 use etwkit_trace::table::{ColumnKind, RUN_ID as RUN, Table};
 use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
@@ -132,7 +133,7 @@ impl DeclaredTable {
 
     /// Returns the files of all sources that are extracts with rows of this table.
     fn files(&self, schema: &TableSchema) -> Result<Vec<PartitionedFile>> {
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = lock(&self.opened);
         if let Some(files) = &*opened {
             return Ok(files.clone());
         }

@@ -9,8 +9,9 @@
 
 use std::collections::VecDeque;
 use std::future::Future;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use etwkit_base::lock::lock;
 use etwkit_extract::quiet;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
@@ -71,7 +72,7 @@ impl Threads {
     pub(crate) fn take(count: usize) -> Result<Self> {
         let count = count.clamp(1, MAX_WORKERS);
         let spare = {
-            let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut spare = lock(&SPARE);
             // The set that was given back last has the warmest caches.
             let at = spare
                 .iter()
@@ -133,7 +134,7 @@ impl Drop for Threads {
         let most = processors
             .saturating_mul(SPARE_FOR_EACH_PROCESSOR)
             .max(workers.count);
-        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spare = lock(&SPARE);
         spare.push_back(workers);
         let mut count: usize = spare.iter().map(|workers| workers.count).sum();
         while count > most {
@@ -194,7 +195,7 @@ mod tests {
         drop(end);
         // It ends soon, and the threads are used again; parallel tests may have pushed them out.
         let spare = || {
-            let all = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+            let all = lock(&SPARE);
             all.iter()
                 .find(|workers| workers.runtime.handle().id() == stuck)
                 .map(Workers::are_idle)

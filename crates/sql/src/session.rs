@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::datatypes::Int64Type;
@@ -16,6 +16,7 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
+use etwkit_base::lock::lock;
 use etwkit_extract::StoreError;
 use etwkit_extract::left_out::is_row_table;
 use etwkit_extract::manifest::{Detail, Manifest};
@@ -180,11 +181,7 @@ impl Session {
     /// Returns the sets of the last [`Session::use_tags`].
     #[must_use]
     pub fn tags(&self) -> Arc<[TagSet]> {
-        self.engine
-            .tags
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.engine.tags).clone()
     }
 
     /// Returns `true` if a table of an extract has rows, without a query; `None` if it is not a
@@ -223,12 +220,7 @@ impl Session {
     /// Returns the tables that questions named since the last call and that an extract was made
     /// without, although the trace has their events.
     pub fn asked_left_out(&self) -> BTreeSet<String> {
-        std::mem::take(
-            &mut *self
-                .asked_left_out
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner),
-        )
+        std::mem::take(&mut *lock(&self.asked_left_out))
     }
 
     /// Whether an extract is without the rows of this table: a summary keeps no rows of single events, and
@@ -263,10 +255,7 @@ impl Session {
         if left_out.is_empty() {
             return;
         }
-        let mut asked = self
-            .asked_left_out
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut asked = lock(&self.asked_left_out);
         asked.extend(left_out.iter().filter(|table| is_named(table)).cloned());
     }
 
@@ -485,7 +474,7 @@ impl Engine {
 
     fn use_tags(&self, sets: Arc<[TagSet]>) {
         let tables = &self.tables;
-        *self.tags.lock().unwrap_or_else(PoisonError::into_inner) = sets.clone();
+        *lock(&self.tags) = sets.clone();
         // If setting up fails, the next question reports it.
         if let Ok(context) = self.context() {
             context.register_udf(functions::tag(

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use datafusion::arrow::array::RecordBatch;
+use etwkit_extract::lake::LakeRun;
 use etwkit_extract::manifest::Manifest;
 use etwkit_extract::{Extract, extract_row, run_id};
-use etwkit_lake::LakeRun;
 use etwkit_trace::table::{ExtractInfo, Row, StackHash, Table};
 
 use crate::Result;

@@ -8,7 +8,7 @@ use etwkit_decode::kernel::config::{
 use etwkit_decode::kernel::merge::{self, NetworkInterface, config_ex};
 use etwkit_decode::kernel::{Hook, group, image, sample};
 use etwkit_etl::RawEvent;
-use etwkit_etl::bytes::{Cursor, i64_at, pointer_at, tail, utf16_text};
+use etwkit_etl::bytes::{Cursor, i64_at, pointer_at, tail};
 use etwkit_etl::clock::{Clock, utc_text};
 use serde_json::{Map, Value, json};
 
@@ -150,7 +150,7 @@ impl SystemConfig {
                     .get_or_insert_with(|| merge::parse_two_texts(payload));
             }
             config_ex::UNKNOWN_VOLUME => {
-                let volume = utf16_text(Cursor::new(payload).utf16());
+                let volume = Cursor::new(payload).text();
                 if !self.unknown_volumes.contains(&volume) {
                     self.unknown_volumes.push(volume);
                 }

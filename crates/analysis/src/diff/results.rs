@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use etwkit_question::sql::{filtered, range_condition};
+use etwkit_question::sql::Conditions;
 use etwkit_question::{ask, is_recorded};
 
 use super::DiffRequest;
@@ -111,8 +111,8 @@ pub(super) fn sql(asked: &DiffRequest) -> String {
 }
 
 impl Kind {
-    fn sql(&self, mut conditions: Vec<String>) -> String {
-        conditions.push(self.failed.to_owned());
+    fn sql(&self, conditions: Conditions) -> String {
+        let conditions = conditions.and([self.failed.to_owned()]);
         format!(
             "SELECT {name} AS name, {result} AS result, p.name AS process, count(*) AS count
 FROM {table} r
@@ -125,14 +125,12 @@ LIMIT {MOST}",
             result = self.result,
             table = self.table,
             joins = self.joins,
-            conditions = filtered(&conditions),
         )
     }
 }
 
 fn counts(kind: &Kind, asked: &DiffRequest, side: &Side) -> Result<BTreeMap<Key, i64>> {
-    let mut conditions = asked.processes.conditions();
-    conditions.extend(range_condition(kind.time, side.time));
+    let conditions = asked.processes.conditions().range(kind.time, side.time);
     let rows = ask::<Counted>(&side.session, &kind.sql(conditions))?;
     Ok(rows
         .into_iter()

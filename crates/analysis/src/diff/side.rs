@@ -162,7 +162,7 @@ impl Side {
     /// Returns the time from the start of the first process to the end of the last one, clipped to
     /// the compared range.
     fn lifetime(&self, asked: &DiffRequest) -> Result<Option<i64>> {
-        let conditions = asked.processes.conditions().join(" AND ");
+        let conditions = asked.processes.conditions().joined();
         let (from, to) = self.bounds();
         let sql = format!(
             "SELECT min(greatest(coalesce(p.start_ns, {from}), {from})) AS start_ns,

@@ -385,7 +385,7 @@ impl RegionRequest {
             session,
             &format!(
                 "SELECT p.process_key FROM process p WHERE {}",
-                conditions.join(" AND ")
+                conditions.joined()
             ),
         )?;
         Ok(Some(rows.into_iter().map(|row| row.process_key).collect()))

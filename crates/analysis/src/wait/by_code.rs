@@ -8,10 +8,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use etwkit_base::index::{Idx, IndexVec};
 use etwkit_base::intervals::SortedUnion;
+use etwkit_base::lock::lock;
 use etwkit_base::ordered::{Workers, processors};
 use etwkit_question::{FromRows, ask};
 use etwkit_sql::Session;
@@ -388,7 +389,7 @@ impl Job {
     }
 
     fn lock(&self) -> MutexGuard<'_, (OfProcess, Vec<Wait>)> {
-        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.work)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use etwkit_question::Tagging;
 use etwkit_question::covered::{Covered, Recorder};
-use etwkit_question::sql::{ends, filtered, range_condition, text_condition};
+use etwkit_question::sql::{Conditions, ends};
 use etwkit_sql::DEFAULT_TAG_SET;
 use etwkit_sql::filter::TextFilter;
 use etwkit_sql::functions::wait_reason_name;
@@ -57,7 +57,7 @@ ORDER BY sort_value, wait_sum_ns, process_key{order}",
             from = if self.by == WaitBy::Tag { "tagged" } else { "wait" },
             join = grouping.join,
             sort = self.sum_order(),
-            limits = filtered(&self.sum_limits()),
+            limits = self.sum_limits(),
             order = grouping.keys.iter().map(|(_, name)| format!(", {name}")).collect::<String>(),
         )
     }
@@ -80,26 +80,18 @@ WHERE w.stack_id IS NOT NULL",
     /// Returns the SQL for single waits.
     #[must_use]
     pub fn list_sql(&self) -> String {
-        let limits = [("wait_ns", self.wait), ("ready_ns", self.ready)];
-        let mut conditions = vec!["NOT coalesce(is_preempted, false)".to_owned()];
         let is_by_ready = matches!(
             self.sort,
             WaitSort::Ready | WaitSort::ReadyMax | WaitSort::ReadySum
         );
-        if is_by_ready && !self.chain {
-            // A preempted thread was ready and did not wait, so it has a place only in an order by
-            // ready time.
-            conditions.clear();
-        }
-        if self.sort == WaitSort::Open {
-            conditions.push("is_open_wait".to_owned());
-        }
-        // Limits on lengths are of single waits here.
-        conditions.extend(
-            limits
-                .into_iter()
-                .filter_map(|(column, range)| range_condition(column, range)),
-        );
+        // A preempted thread was ready and did not wait, so it has a place only in an order by
+        // ready time.
+        let has_preempted = is_by_ready && !self.chain;
+        let conditions = Conditions::new()
+            .when(!has_preempted, "NOT coalesce(is_preempted, false)")
+            .when(self.sort == WaitSort::Open, "is_open_wait")
+            // Limits on lengths are of single waits here.
+            .ranges([("wait_ns", self.wait), ("ready_ns", self.ready)]);
         format!(
             "WITH {wait}
 SELECT * FROM (
@@ -115,7 +107,6 @@ SELECT * FROM (
 ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
             wait = self.wait(self.tag.as_deref()),
             sort = self.list_order(),
-            conditions = filtered(&conditions),
             direction = if self.top.most().is_some() { " DESC" } else { "" },
             limit = self.limit(),
         )
@@ -143,34 +134,32 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
     /// Returns these rows, as far as they may reach into a window.
     fn wait_in(&self, window: Window, tag: Option<&str>) -> String {
         let (a, b) = ends(self.time);
-        let mut conditions =
-            // The idle process waits for nothing. A thread whose process is not known is kept,
-            // which a plain comparison with null would drop.
-            vec!["c.last_out_ns IS NOT NULL".to_owned(), "coalesce(p.pid, -1) <> 0".to_owned()];
         // Joined with the condition of the process, which is computed once for each process.
         let (process, fits) = self.process();
-        conditions.extend(fits);
-        if !self.time.is_unlimited() {
-            // Redundant with the clipping below, but rows outside need not be computed then, and
-            // their row groups need not be read.
-            conditions.push(format!(
-                "c.last_out_ns <= {b} AND (c.in_ns >= {a} OR c.in_ns IS NULL)"
-            ));
-        }
-        // Rows of other windows are not read.
-        conditions.extend(window.condition());
-        if let Some(tid) = self.tid {
-            conditions.push(format!(
-                "c.thread_key IN (SELECT thread_key FROM thread WHERE tid = {tid})"
-            ));
-        }
-        conditions.extend(self.reason.as_deref().map(reason_condition));
-        conditions.extend(
-            self.method
-                .as_deref()
-                .map(|filter| format!("stack_contains(c.stack_id, {})", quoted(&frames(filter)))),
-        );
-        conditions.extend(text_condition(&self.tags_of("c.stack_id"), tag));
+        let is_range = !self.time.is_unlimited();
+        let method = self.method.as_deref();
+        // The idle process waits for nothing. A thread whose process is not known is kept, which a
+        // plain comparison with null would drop.
+        let is_not_idle = "coalesce(p.pid, -1) <> 0".to_owned();
+        let conditions =
+            Conditions::of("c.last_out_ns IS NOT NULL")
+                .and([is_not_idle])
+                .and(fits)
+                // Redundant with the clipping below, but rows outside need not be computed then, and
+                // their row groups need not be read.
+                .and(is_range.then(|| {
+                    format!("c.last_out_ns <= {b} AND (c.in_ns >= {a} OR c.in_ns IS NULL)")
+                }))
+                // Rows of other windows are not read.
+                .and(window.condition())
+                .and(self.tid.map(|tid| {
+                    format!("c.thread_key IN (SELECT thread_key FROM thread WHERE tid = {tid})")
+                }))
+                .and(self.reason.as_deref().map(reason_condition))
+                .and(method.map(|filter| {
+                    format!("stack_contains(c.stack_id, {})", quoted(&frames(filter)))
+                }))
+                .text(&self.tags_of("c.stack_id"), tag);
         let reaches = if self.time.is_unlimited() {
             String::new()
         } else {
@@ -194,10 +183,9 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
       CASE WHEN c.is_open_wait THEN least(e.end_ns, {b}) - greatest(c.last_out_ns, {a}) END AS open_ns
     FROM context_switch c
     LEFT JOIN {process} p ON p.process_key = c.process_key
-    CROSS JOIN (SELECT coalesce(max({end}), 0) AS end_ns FROM trace) e{}
+    CROSS JOIN (SELECT coalesce(max({end}), 0) AS end_ns FROM trace) e{conditions}
   ){reaches}
-)",
-            filtered(&conditions)
+)"
         )
     }
 
@@ -222,17 +210,15 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
     /// Returns waits with their tags, once for each set that has one for their stack.
     fn tagged(&self) -> String {
         let sets: Vec<String> = self.sets().iter().map(|set| format!("({set})")).collect();
-        let mut conditions = vec!["tag IS NOT NULL".to_owned()];
-        conditions.extend(text_condition("tag", self.tag.as_deref()));
+        let conditions = Conditions::of("tag IS NOT NULL").text("tag", self.tag.as_deref());
         format!(
             "tagged AS (
   SELECT * FROM (
     SELECT w.*, s.tag_set, stack_tag(w.stack_id, s.tag_set) AS tag
     FROM wait w CROSS JOIN (VALUES {}) AS s(tag_set)
-  ){}
+  ){conditions}
 )",
             sets.join(", "),
-            filtered(&conditions)
         )
     }
 
@@ -244,7 +230,7 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         if conditions.is_empty() {
             return ("process".to_owned(), None);
         }
-        let fits = conditions.join(" AND ");
+        let fits = conditions.joined();
         let unknown = "SELECT CAST(NULL AS INT) AS process_key, CAST(NULL AS INT) AS pid, CAST(NULL AS VARCHAR) AS name, \
              CAST(NULL AS VARCHAR) AS command_line, CAST(NULL AS INT) AS session_id, CAST(NULL AS VARCHAR) AS sid, \
              CAST(NULL AS BIGINT) AS start_ns, CAST(NULL AS BIGINT) AS stop_ns";
@@ -257,17 +243,13 @@ ORDER BY sort_value{direction}, start_ns, thread_key{limit}",
         )
     }
 
-    fn sum_limits(&self) -> Vec<String> {
-        let limits = [
+    fn sum_limits(&self) -> Conditions {
+        Conditions::new().ranges([
             ("wait_ns", self.wait),
             ("ready_ns", self.ready),
             ("waits", self.count),
             ("wait_max_ns", self.max),
-        ];
-        limits
-            .into_iter()
-            .filter_map(|(column, range)| range_condition(column, range))
-            .collect()
+        ])
     }
 
     const fn sum_order(&self) -> &'static str {

@@ -2,7 +2,7 @@
 //!
 //! Texts of fixed width end at their first NUL.
 
-use etwkit_etl::bytes::{Cursor, pointer_at, utf16_fixed_text, utf16_text};
+use etwkit_etl::bytes::{Cursor, pointer_at};
 
 /// Types of these events.
 pub mod opcode {
@@ -64,8 +64,8 @@ impl Cpu {
             memory_mb: c.u32()?,
             page_size: c.u32()?,
             allocation_granularity: c.u32()?,
-            computer_name: utf16_fixed_text(c.take(512)?),
-            domain_name: utf16_fixed_text(c.take(264)?),
+            computer_name: c.fixed_text(512)?,
+            domain_name: c.fixed_text(264)?,
         })
     }
 }
@@ -157,11 +157,11 @@ impl PhysicalDisk {
         let tracks_per_cylinder = c.u32()?;
         let cylinders = c.u64()?;
         c.take(16)?; // SCSI address
-        let manufacturer = utf16_fixed_text(c.take(512)?).trim().to_owned();
+        let manufacturer = c.fixed_text(512)?.trim().to_owned();
         let partitions = c.u32()?;
         let write_cache = c.u8()? != 0;
         let _pad = c.u8()?;
-        let boot_drive = utf16_fixed_text(c.take(6)?);
+        let boot_drive = c.fixed_text(6)?;
         Some(Self {
             number,
             bytes_per_sector,
@@ -213,13 +213,13 @@ impl LogicalDisk {
         let disk = c.u32()?;
         let _size = c.u32()?;
         let drive_type = c.u32()?;
-        let letter = utf16_fixed_text(c.take(8)?);
+        let letter = c.fixed_text(8)?;
         let (_pad, partition, sectors_per_cluster, bytes_per_sector) =
             (c.u32()?, c.u32()?, c.u32()?, c.u32()?);
         let _pad = c.u32()?;
         let free_clusters = c.i64()?;
         let total_clusters = c.i64()?;
-        let file_system = utf16_fixed_text(c.take(32)?);
+        let file_system = c.fixed_text(32)?;
         Some(Self {
             start,
             size,
@@ -264,9 +264,9 @@ impl Nic {
             mac: address.iter().copied().take(len).collect(),
             ipv4_index: c.u32()?,
             ipv6_index: c.u32()?,
-            description: utf16_text(c.utf16()),
-            addresses: list(&utf16_text(c.utf16())),
-            dns: list(&utf16_text(c.utf16())),
+            description: c.text(),
+            addresses: list(&c.text()),
+            dns: list(&c.text()),
         })
     }
 }
@@ -301,9 +301,9 @@ impl Service {
     pub fn parse(payload: &[u8], version: u8) -> Option<Self> {
         let mut c = Cursor::new(payload);
         if version < 2 {
-            let name = utf16_fixed_text(c.take(68)?);
-            let display_name = utf16_fixed_text(c.take(512)?);
-            let process = utf16_fixed_text(c.take(68)?);
+            let name = c.fixed_text(68)?;
+            let display_name = c.fixed_text(512)?;
+            let process = c.fixed_text(68)?;
             return Some(Self {
                 pid: c.u32()?,
                 state: None,
@@ -317,9 +317,9 @@ impl Service {
             pid: c.u32()?,
             state: Some(c.u32()?),
             tag: Some(c.u32()?),
-            name: utf16_text(c.utf16()),
-            display_name: utf16_text(c.utf16()),
-            process: utf16_text(c.utf16()),
+            name: c.text(),
+            display_name: c.text(),
+            process: c.text(),
         })
     }
 }
@@ -342,7 +342,7 @@ impl Platform {
     #[must_use]
     pub fn parse(payload: &[u8]) -> Self {
         let mut c = Cursor::new(payload);
-        let mut next = || utf16_text(c.utf16());
+        let mut next = || c.text();
         Self {
             manufacturer: next(),
             product: next(),
@@ -378,10 +378,10 @@ impl Processor {
         Some(Self {
             index,
             mhz,
-            name: utf16_fixed_text(c.take(128)?).trim().to_owned(),
+            name: c.fixed_text(128)?.trim().to_owned(),
             // Traces of Windows 10 and 11 have the identifier before the vendor.
-            identifier: utf16_fixed_text(c.take(256)?),
-            vendor: utf16_fixed_text(c.take(32)?),
+            identifier: c.fixed_text(256)?,
+            vendor: c.fixed_text(32)?,
         })
     }
 }

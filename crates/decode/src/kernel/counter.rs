@@ -1,7 +1,7 @@
 //! Performance counters of the processor: which ones events carry, samples of them, and branch
 //! records.
 
-use etwkit_etl::bytes::{Cursor, i64_at, pointer_at, tail, u16_at, u32_at, utf16_text};
+use etwkit_etl::bytes::{Cursor, i64_at, pointer_at, tail, u16_at, u32_at};
 
 /// Types of these events in the group of samples.
 pub mod opcode {
@@ -34,7 +34,7 @@ pub fn names(payload: &[u8]) -> Vec<String> {
     };
     // Without the check for the end, a count above the number of names would add empty ones.
     (0..(count as usize).min(MAX_COUNTERS))
-        .map_while(|_| (!c.is_empty()).then(|| utf16_text(c.utf16())))
+        .map_while(|_| (!c.is_empty()).then(|| c.text()))
         .collect()
 }
 
@@ -100,7 +100,7 @@ pub const fn source_name(source: u32) -> Option<&'static str> {
 #[must_use]
 pub fn interval_source_name(payload: &[u8], version: u8) -> Option<String> {
     let rest = payload.get(12..).filter(|_| version >= 3)?;
-    Some(utf16_text(Cursor::new(rest).utf16())).filter(|name| !name.is_empty())
+    Some(Cursor::new(rest).text()).filter(|name| !name.is_empty())
 }
 
 /// The event that branches belong to.

@@ -1,6 +1,6 @@
 //! File names (group 4): the path of each file key over time.
 
-use etwkit_etl::bytes::{Cursor, pointer_at, utf16_text};
+use etwkit_etl::bytes::{Cursor, pointer_at};
 
 /// Types of these events.
 pub mod opcode {
@@ -39,6 +39,6 @@ pub const fn is_name(opcode: u8) -> bool {
 #[must_use]
 pub fn parse(payload: &[u8], pointer_size: usize) -> Option<(u64, String)> {
     let key = pointer_at(payload, 0, pointer_size)?;
-    let path = utf16_text(Cursor::new(payload.get(pointer_size..)?).utf16());
+    let path = Cursor::new(payload.get(pointer_size..)?).text();
     Some((key, path))
 }

@@ -1,6 +1,6 @@
 //! Image events (group 20, and type 10 of group 3): `Image_V0_Load` to `Image_V3_TypeGroup1`.
 
-use etwkit_etl::bytes::{Cursor, utf16_text};
+use etwkit_etl::bytes::Cursor;
 
 use super::{Read, first_consistent};
 
@@ -95,7 +95,7 @@ fn read(payload: &[u8], version: u8, pointer_size: usize) -> Option<(Image, bool
         c.pointer(pointer_size)?; // default base
         c.take(16)?; // reserved
     }
-    image.path = utf16_text(c.utf16());
+    image.path = c.text();
     // With the wrong pointer size the path starts inside of a number, and its first character shows
     // that. An empty path is possible, an image without bytes is not.
     let first = image.path.chars().next();

@@ -1,7 +1,7 @@
 //! Events that the merge step of a recording adds: identities of images, volumes, system paths.
 
 use etwkit_etl::Guid;
-use etwkit_etl::bytes::{Cursor, guid_at, u32_at, u64_at, utf16_fixed_text, utf16_text};
+use etwkit_etl::bytes::{Cursor, guid_at, u32_at, u64_at, utf16_fixed_text};
 
 /// Class of the image identities.
 pub const IMAGE_ID: Guid = Guid::literal("b3e675d7-2554-4f18-830b-2762732560de");
@@ -59,7 +59,7 @@ impl ImageInfo {
             size: c.pointer(pointer_size)?,
             pid: c.u32()?,
             time_date_stamp: c.u32()?,
-            original_name: utf16_text(c.utf16()),
+            original_name: c.text(),
         })
     }
 }
@@ -122,7 +122,7 @@ impl FileVersion {
         let mut c = Cursor::new(payload);
         let size = c.u32()?;
         let time_date_stamp = c.u32()?;
-        let mut next = || utf16_text(c.utf16());
+        let mut next = || c.text();
         let (original_name, description, _text_version, binary_version) =
             (next(), next(), next(), next());
         let (_language, product_name, company_name, product_version) =
@@ -190,5 +190,5 @@ impl NetworkInterface {
 #[must_use]
 pub fn parse_two_texts(payload: &[u8]) -> (String, String) {
     let mut c = Cursor::new(payload);
-    (utf16_text(c.utf16()), utf16_text(c.utf16()))
+    (c.text(), c.text())
 }

@@ -1,6 +1,6 @@
 //! Process events (group 3): `Process_V0_TypeGroup1` to `Process_V5_TypeGroup1`.
 
-use etwkit_etl::bytes::{Cursor, u32_at, utf16_text};
+use etwkit_etl::bytes::{Cursor, u32_at};
 
 use super::{Read, first_consistent};
 use crate::render::sid_text;
@@ -146,11 +146,11 @@ fn read(payload: &[u8], version: u8, layout: Layout) -> Option<(Process, bool)> 
     process.sid = sid;
     process.name = String::from_utf8_lossy(c.ansi()).into_owned();
     if version >= 2 {
-        process.command_line = utf16_text(c.utf16());
+        process.command_line = c.text();
     }
     if version >= 4 {
-        process.package = utf16_text(c.utf16());
-        process.app_id = utf16_text(c.utf16());
+        process.package = c.text();
+        process.app_id = c.text();
     }
     if version >= 5 && c.rest().len() == 8 {
         c.take(8); // exit time

@@ -3,7 +3,7 @@
 
 use etwkit_base::path::file_name;
 use etwkit_etl::Guid;
-use etwkit_etl::bytes::{Cursor, utf16_text};
+use etwkit_etl::bytes::Cursor;
 
 use super::image::Image;
 use super::process::Process;
@@ -100,11 +100,11 @@ fn start(payload: &[u8], layout: u8) -> Option<Process> {
     }
     // The kernel logger has file names, this provider whole paths: a process has one name, whoever reports
     // it.
-    p.name = file_name(&utf16_text(c.utf16())).to_owned();
+    p.name = file_name(&c.text()).to_owned();
     if layout >= 2 {
         c.take(8)?; // checksum, time stamp
-        p.package = utf16_text(c.utf16());
-        p.app_id = utf16_text(c.utf16());
+        p.package = c.text();
+        p.app_id = c.text();
     }
     Some(p)
 }
@@ -143,6 +143,6 @@ fn read_image(payload: &[u8], pointer_size: usize) -> Option<Image> {
         pid: Some(pid),
         checksum,
         time_date_stamp,
-        path: utf16_text(c.utf16()),
+        path: c.text(),
     })
 }

@@ -1,6 +1,6 @@
 //! The registry (group 9): operations of programs, and the key of each control block.
 
-use etwkit_etl::bytes::{Cursor, utf16_text};
+use etwkit_etl::bytes::Cursor;
 
 /// Types of these events.
 pub mod opcode {
@@ -161,7 +161,7 @@ impl Operation {
                 status,
                 index: Some(index),
                 block,
-                name: utf16_text(c.utf16()),
+                name: c.text(),
             });
         }
         // The status has the size of a pointer in versions 0 and 1, but is a number of 32 bits in
@@ -175,7 +175,7 @@ impl Operation {
             status,
             index,
             block,
-            name: utf16_text(c.utf16()),
+            name: c.text(),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! `TRACE_LOGFILE_HEADER`: the payload of the first event of a file.
 
-use crate::bytes::{Cursor, utf16_fixed_text, utf16_text};
+use crate::bytes::Cursor;
 
 /// Bits of `LogFileMode` that change how a file is read.
 pub mod mode {
@@ -137,8 +137,8 @@ impl TraceHeader {
             ..Self::default()
         };
         // The names follow the fixed part, and short headers have none.
-        header.session_name = utf16_text(c.utf16());
-        header.log_file_name = utf16_text(c.utf16());
+        header.session_name = c.text();
+        header.log_file_name = c.text();
         Some(header)
     }
 
@@ -188,10 +188,10 @@ impl TimeZone {
     fn parse(c: &mut Cursor<'_>) -> Option<Self> {
         let zone = Self {
             bias: c.i32()?,
-            standard_name: utf16_fixed_text(c.take(ZONE_NAME_LEN)?),
+            standard_name: c.fixed_text(ZONE_NAME_LEN)?,
             standard_date: c.array()?,
             standard_bias: c.i32()?,
-            daylight_name: utf16_fixed_text(c.take(ZONE_NAME_LEN)?),
+            daylight_name: c.fixed_text(ZONE_NAME_LEN)?,
             daylight_date: c.array()?,
             daylight_bias: c.i32()?,
         };

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::Cursor;
 
-use etwkit_etl::bytes::{Cursor as Fields, utf16_text};
+use etwkit_etl::bytes::Cursor as Fields;
 use etwkit_etl::writer::{
     MergeRecord, SessionOptions, StackCounts, StackOwner, StackPart, TraceWriter, WriteError,
 };
@@ -269,7 +269,7 @@ fn merge_records_have_their_documented_layout() {
             let class = class.to_string();
             seen.push((class[..8].to_owned(), opcode, version));
             let texts = |f: &mut Fields<'_>, count: usize| -> Vec<String> {
-                (0..count).map(|_| utf16_text(f.utf16())).collect()
+                (0..count).map(|_| f.text()).collect()
             };
             match (&class[..8], opcode) {
                 ("b3e675d7", 64) => {

@@ -28,13 +28,15 @@ pub(crate) fn circles(source: &Path) -> Vec<BTreeSet<String>> {
     all.into_iter().filter(|circle| circle.len() > 1).collect()
 }
 
-/// The files below a folder, with their text outside of comments and tests.
+/// The files below a folder, with their text outside of comments and tests. A folder whose module is written
+/// in the file above it counts as an empty file.
 fn collect(folder: &Path, module: &mut Module, files: &mut BTreeMap<Module, String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         if path.is_dir() {
             module.push(name);
+            files.entry(module.clone()).or_default();
             collect(&path, module, files);
             module.pop();
         } else if path.extension().is_some_and(|ending| ending == "rs") && name != "main" {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use etwkit_base::shell::quoted_pattern;
 use etwkit_engine::library;
-use etwkit_lake::Snapshot;
+use etwkit_extract::lake::Snapshot;
 use etwkit_sql::arrow::array::RecordBatch;
 use etwkit_sql::arrow::util::pretty::pretty_format_batches;
 use etwkit_sql::{Options, Session, Source};

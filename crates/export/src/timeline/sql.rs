@@ -13,11 +13,11 @@ pub(super) const INTERVAL: &str =
 
 /// Returns the condition that the process `p` is exported: never the idle one.
 fn chosen(asked: TimelineSelection<'_>) -> String {
-    let mut all = asked.processes.conditions();
-    all.push("coalesce(p.pid, -1) <> 0".to_owned());
+    let is_not_idle = "coalesce(p.pid, -1) <> 0".to_owned();
+    let all = asked.processes.conditions().and([is_not_idle]);
     // A row without a process has no name to compare, and NULL would neither be chosen nor left
     // out.
-    format!("coalesce({}, FALSE)", all.join(" AND "))
+    format!("coalesce({}, FALSE)", all.joined())
 }
 
 /// Returns the condition that an item of the process `p` with a stack is exported.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use etwkit_base::lock::lock;
 use etwkit_symbols::portable::SourceLine;
 use etwkit_symbols::{Attempt, Identity, Module, NamedPdb, Outcome, Progress, Symbol, Symbols};
 
@@ -39,20 +40,12 @@ pub(super) fn load(
         .filter(|(_, file)| file.is_asked());
     let queue: Mutex<VecDeque<(usize, &SymbolFileRequest)>> = Mutex::new(asked.collect());
     let answers: Mutex<Vec<(usize, NamedFile, Answer)>> = Mutex::default();
-    let next = || {
-        queue
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop_front()
-    };
+    let next = || lock(&queue).pop_front();
     let work = || {
         // Asked before each file, since one file may take minutes to download.
         while let Some((index, file)) = next().filter(|_| !symbols.is_cancelled()) {
             let (named, answer) = one(file, symbols, on_symbols);
-            answers
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push((index, named, answer));
+            lock(&answers).push((index, named, answer));
         }
     };
     let workers = thread::available_parallelism()

@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex};
 
+use etwkit_base::lock::lock;
 use etwkit_trace::table::Table;
 use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
 use parquet::errors::ParquetError;
@@ -40,7 +41,7 @@ pub(super) fn fill<'t>(
 }
 
 fn file_of(table: &'static Table) -> Result<Arc<[u8]>, ParquetError> {
-    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut made = lock(&MADE);
     if let Some(bytes) = made.get(table.name) {
         return Ok(bytes.clone());
     }

@@ -19,6 +19,7 @@ mod files;
 mod hostile;
 mod identity;
 mod json7z;
+mod lake;
 mod left_out;
 mod machine;
 mod naming;

@@ -2,6 +2,7 @@
 //! limits and errors.
 
 pub mod any_rows;
+mod conditions;
 pub mod covered;
 pub mod cut;
 pub mod error;

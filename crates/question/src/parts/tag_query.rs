@@ -2,7 +2,7 @@
 
 use etwkit_trace::tags::DEFAULT_SET;
 
-use crate::sql::any_text_condition;
+use super::conditions::any_text_condition;
 use etwkit_sql::literal::quoted;
 
 /// Filter on stacks by tags. Without a filter all rows pass, including those without a recorded

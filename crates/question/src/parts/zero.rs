@@ -1,7 +1,7 @@
 //! A different zero point for times: an event of each trace becomes second 0, so that traces can be
 //! compared.
 
-use crate::sql::{ProcessQuery, filtered, text_condition};
+use crate::sql::{Conditions, ProcessQuery};
 use crate::{Opt, OptionError, OptionValue, Spec, Values, Words, option};
 use crate::{Result, ask};
 use etwkit_sql::Session;
@@ -147,7 +147,7 @@ impl ZeroTime {
                     mode.which(),
                     source.time,
                     source.table,
-                    filtered(&source.conditions)
+                    source.conditions
                 )
             })
             .collect();
@@ -166,11 +166,8 @@ impl ZeroTime {
             ..ProcessQuery::default()
         }
         .conditions();
-        let with = |column: &str| {
-            let mut conditions = of_process.clone();
-            conditions.extend(text_condition(column, self.filter.as_deref()));
-            conditions
-        };
+        let filter = self.filter.as_deref();
+        let with = |column: &str| of_process.clone().text(column, filter);
         let summed = |table: &str, name: &str, time: &'static str| Source {
             time,
             table: format!("{table} m LEFT JOIN process p ON p.process_key = m.process_key"),
@@ -192,16 +189,11 @@ impl ZeroTime {
             }]
         };
         match mode {
-            ZeroMode::Marker => {
-                let conditions = text_condition("text", self.filter.as_deref())
-                    .into_iter()
-                    .collect();
-                vec![Source {
-                    time: "ts_ns",
-                    table: "mark".to_owned(),
-                    conditions,
-                }]
-            }
+            ZeroMode::Marker => vec![Source {
+                time: "ts_ns",
+                table: "mark".to_owned(),
+                conditions: Conditions::new().text("text", filter),
+            }],
             ZeroMode::First => of_methods("m.first_ns"),
             ZeroMode::Last => of_methods("m.last_ns"),
             ZeroMode::ProcessStart => process("p.start_ns"),
@@ -224,8 +216,7 @@ impl ZeroTime {
                 conditions,
             } = &source;
             let sql = format!(
-                "SELECT count({time}) AS count, min({time}) AS first_ns, max({time}) AS last_ns FROM {table}{}",
-                filtered(conditions)
+                "SELECT count({time}) AS count, min({time}) AS first_ns, max({time}) AS last_ns FROM {table}{conditions}"
             );
             let found: Vec<Fitting> = ask(session, &sql)?;
             let Some(Fitting {
@@ -268,5 +259,5 @@ impl ZeroMode {
 struct Source {
     time: &'static str,
     table: String,
-    conditions: Vec<String>,
+    conditions: Conditions,
 }

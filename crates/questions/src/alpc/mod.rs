@@ -223,15 +223,13 @@ impl Question for AlpcRequest {
     ];
 
     fn form(&self) -> Form<Self> {
-        if self.details {
+        let form = if self.details {
             Form::rows(&MESSAGES, self.messages_sql())
-                .needs(&ALPC, true)
-                .top(self.top)
         } else {
             Form::rows(&SUMS, self.sql())
-                .needs(&ALPC, self.needs_rows())
-                .top(self.top)
-        }
+        };
+        form.needs(&ALPC, self.details || self.needs_rows())
+            .top(self.top)
     }
 }
 

@@ -1,36 +1,26 @@
 //! The SQL of questions for messages of ALPC.
 
 use super::{AlpcBy, AlpcRequest};
-use etwkit_question::sql::{
-    PROCESS_COLUMNS, filtered, known_condition, process_columns, stack_condition, stack_text,
-    text_condition, time_condition,
-};
-use etwkit_sql::literal::quoted;
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, process_columns, stack_text};
 
 impl AlpcRequest {
     /// Returns conditions on single messages, which sums cannot answer.
-    fn limits(&self) -> Vec<String> {
-        let mut all = known_condition("a.sender_wait_ns", self.wait);
-        all.extend(time_condition(
-            "coalesce(a.send_ns, a.receive_ns, a.end_ns)",
-            self.time,
-        ));
-        all.extend(stack_condition("a.stack_id", self.stack.as_deref()));
-        all
+    fn limits(&self) -> Conditions {
+        Conditions::new()
+            .known("a.sender_wait_ns", self.wait)
+            .time("coalesce(a.send_ns, a.receive_ns, a.end_ns)", self.time)
+            .stack("a.stack_id", self.stack.as_deref())
     }
 
     pub(super) fn needs_rows(&self) -> bool {
         !self.limits().is_empty()
     }
 
-    fn conditions(&self) -> Vec<String> {
-        let mut all = self.processes.conditions();
-        let receiver = self.receiver.as_deref();
-        all.extend(
-            receiver.map(|names| format!("process_match(q.name, q.pid, {})", quoted(names))),
-        );
-        all.extend(text_condition("a.port_name", self.port.as_deref()));
-        all
+    fn conditions(&self) -> Conditions {
+        self.processes
+            .conditions()
+            .process("q", self.receiver.as_deref())
+            .text("a.port_name", self.port.as_deref())
     }
 
     /// Returns the SQL for sums.
@@ -43,7 +33,7 @@ impl AlpcRequest {
     coalesce(a.sender_wait_ns, 0) AS sender_wait_ns, a.sender_wait_ns AS max_sender_wait_ns,
     coalesce(a.delivery_ns, 0) AS delivery_ns, coalesce(a.service_ns, 0) AS service_ns, a.service_ns AS max_service_ns
   FROM alpc a{}",
-                filtered(&self.limits())
+                self.limits()
             )
         } else {
             "SELECT * FROM alpc_process".to_owned()
@@ -86,7 +76,7 @@ ORDER BY sort_value, service_ns, count, process_key, receiver_key, port_name",
             receiver_pid = column(has_receiver, "q.pid", "INT", "receiver_pid"),
             receiver = column(has_receiver, "q.name", "VARCHAR", "receiver"),
             port = column(self.by == AlpcBy::Service, "a.port_name", "VARCHAR", "port_name"),
-            conditions = filtered(&self.conditions()),
+            conditions = self.conditions(),
         )
     }
 
@@ -94,8 +84,7 @@ ORDER BY sort_value, service_ns, count, process_key, receiver_key, port_name",
     #[must_use]
     pub fn messages_sql(&self) -> String {
         let sort = self.sort.single_sql();
-        let mut conditions = self.conditions();
-        conditions.extend(self.limits());
+        let conditions = self.conditions().and(self.limits());
         let (text, join) = stack_text("a.stack_id", "stack", self.stacks);
         format!(
             "SELECT a.send_ns, a.receive_ns, a.reply_ns, a.end_ns, a.sender_wait_ns, a.delivery_ns, a.service_ns, a.duration_ns,
@@ -108,7 +97,6 @@ LEFT JOIN process q ON q.process_key = a.receiver_process_key
 LEFT JOIN thread t ON t.thread_key = a.sender_thread_key
 LEFT JOIN thread u ON u.thread_key = a.receiver_thread_key{join}{conditions}
 ORDER BY sort_value, coalesce(a.send_ns, a.receive_ns, a.end_ns), a.message_id",
-            conditions = filtered(&conditions),
         )
     }
 }

@@ -3,7 +3,7 @@
 use super::kinds::ENABLED_CORES;
 use super::{CoresRequest, CoresTable};
 use etwkit_question::covered::{Covered, Recorder};
-use etwkit_question::sql::{PROCESS_COLUMNS, filtered, process_columns, text_condition};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, process_columns};
 
 impl CoresRequest {
     /// Returns the SQL for one table.
@@ -18,10 +18,8 @@ impl CoresRequest {
         }
     }
 
-    fn conditions(&self) -> String {
-        let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
-        conditions.extend(self.processes.conditions());
-        filtered(&conditions)
+    fn conditions(&self) -> Conditions {
+        Conditions::of("coalesce(p.pid, -1) <> 0").and(self.processes.conditions())
     }
 
     fn methods_sql(&self) -> String {
@@ -44,7 +42,7 @@ LEFT JOIN {ENABLED_CORES} e ON e.efficiency_class = c.efficiency_class AND e.own
 ){}
 ORDER BY process_cpu_ns, process_key, method_cpu_ns, name, module_path, efficiency_class DESC",
             self.conditions(),
-            filtered(&text_condition("name", self.methods.as_deref()).into_iter().collect::<Vec<_>>()),
+            Conditions::new().text("name", self.methods.as_deref()),
         )
     }
 

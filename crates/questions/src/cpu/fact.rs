@@ -67,6 +67,6 @@ fn only(processes: &ProcessQuery) -> String {
     }
     format!(
         "\n    AND (process_key IS NULL OR process_key IN (SELECT p.process_key FROM process p WHERE {}))",
-        conditions.join(" AND ")
+        conditions.joined()
     )
 }

@@ -13,8 +13,7 @@ use super::ready::{self, ReadyTimes};
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
 use etwkit_question::sql::{
-    EXECUTABLE_TEXT, EXECUTABLES, ProcessQuery, filtered, process_columns_from, range_condition,
-    text_condition,
+    Conditions, EXECUTABLE_TEXT, EXECUTABLES, ProcessQuery, process_columns_from,
 };
 use etwkit_question::zero::ZeroTime;
 use etwkit_question::{Error, Result, ask, has_rows, is_recorded, option};
@@ -79,8 +78,8 @@ declare! {
 
 impl CpuLimits {
     /// Returns the conditions on rows, given the SQL of their time from first to last.
-    pub(crate) fn conditions(self, duration: &str) -> Vec<String> {
-        let limits = [
+    pub(crate) fn conditions(self, duration: &str) -> Conditions {
+        Conditions::new().ranges([
             ("cpu_ns", self.cpu),
             ("wait_ns", self.wait),
             ("ready_ns", self.ready),
@@ -88,11 +87,7 @@ impl CpuLimits {
             ("first_ns", self.first),
             ("last_ns", self.last),
             (duration, self.duration),
-        ];
-        limits
-            .into_iter()
-            .filter_map(|(column, range)| range_condition(column, range))
-            .collect()
+        ])
     }
 }
 
@@ -258,9 +253,9 @@ impl CpuRequest {
     pub fn sql(&self) -> String {
         // Threads without a process are listed; the idle process is not. A comparison with the
         // missing id would drop both.
-        let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
-        conditions.extend(self.processes.conditions());
-        conditions.extend(text_condition(EXECUTABLE_TEXT, self.modules.as_deref()));
+        let conditions = Conditions::of("coalesce(p.pid, -1) <> 0")
+            .and(self.processes.conditions())
+            .text(EXECUTABLE_TEXT, self.modules.as_deref());
         let whole = self.time.is_unlimited();
         let (with, table, sampled) = if whole {
             (String::new(), "cpu_process", SAMPLED)
@@ -294,7 +289,7 @@ SELECT c.process_key, {}, p.parent_pid,
   {ready},
   {kinds}
 FROM {table} c
-LEFT JOIN process p ON p.process_key = c.process_key{EXECUTABLES}{ready_join}{kinds_join}{}{}
+LEFT JOIN process p ON p.process_key = c.process_key{EXECUTABLES}{ready_join}{kinds_join}{}{conditions}
 ) c{}
 ORDER BY sort_value, cpu_ns, process_key",
             self.sort_value(),
@@ -302,8 +297,7 @@ ORDER BY sort_value, cpu_ns, process_key",
             self.zero.column("c", "first_ns"),
             self.zero.column("c", "last_ns"),
             self.zero.join(),
-            filtered(&conditions),
-            filtered(&self.limits.conditions("last_ns - first_ns")),
+            self.limits.conditions("last_ns - first_ns"),
         )
     }
 

@@ -12,7 +12,7 @@ use etwkit_question::Format::Seconds;
 use etwkit_question::group::{Grouped, Grouping};
 use etwkit_question::group::{Top, TopProcesses};
 use etwkit_question::range::{Range, Unit};
-use etwkit_question::sql::{ProcessQuery, filtered, text_condition};
+use etwkit_question::sql::{Conditions, ProcessQuery};
 use etwkit_question::{Among, Answer, Example, Form, Line, Question, group, option};
 use etwkit_question::{Recorded, Result, ask};
 use etwkit_sql::Session;
@@ -211,12 +211,11 @@ impl DiskRequest {
         if self.shared || !is_by_process || self.needs_rows() {
             return Ok(0);
         }
-        let mut conditions = vec!["process_keys IS NOT NULL".to_owned()];
-        conditions.extend(text_condition("path", self.file.as_deref()));
+        let conditions =
+            Conditions::of("process_keys IS NOT NULL").text("path", self.file.as_deref());
         let sql = format!(
             "SELECT coalesce(sum(read_service_ns + write_service_ns + flush_service_ns), 0) AS rows
-FROM disk_file{}",
-            filtered(&conditions)
+FROM disk_file{conditions}"
         );
         let sums: Vec<Count> = ask(session, &sql)?;
         Ok(sums.first().map_or(0, |sum| sum.rows))

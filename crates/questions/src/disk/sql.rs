@@ -4,7 +4,7 @@ use super::range;
 use super::{DiskOperation, DiskRequest};
 use etwkit_question::covered::{Covered, Recorder};
 use etwkit_question::path::folder_sql;
-use etwkit_question::sql::{NO_TEXT, filtered, process_columns, range_condition, text_condition};
+use etwkit_question::sql::{Conditions, NO_TEXT, process_columns};
 
 impl DiskRequest {
     /// Returns the SQL of the question.
@@ -46,14 +46,16 @@ ORDER BY sort_value, total_service_ns, path, priority, process_key, process",
             reads = counted("reads", "read_bytes", "read_service_ns"),
             writes = counted("writes", "write_bytes", "write_service_ns"),
             flushes = counted("flushes", "0", "flush_service_ns"),
-            limits = filtered(&self.limits()),
+            limits = self.limits(),
         )
     }
 
     /// Returns rows that belong to one process each.
     fn own_rows(&self, table: &str) -> String {
-        let mut conditions = self.processes.conditions();
-        conditions.extend(text_condition("d.path", self.file.as_deref()));
+        let conditions = self
+            .processes
+            .conditions()
+            .text("d.path", self.file.as_deref());
         format!(
             "SELECT {process}, {path} AS path, {priority} AS priority, d.path AS file, d.process_key AS owner,
   {NAME} AS owner_name, {SUMS}
@@ -62,7 +64,6 @@ LEFT JOIN process p ON p.process_key = d.process_key{conditions}",
             process = process_columns("d", self.per_process),
             path = if self.by_priority { NO_TEXT.to_owned() } else { folder_sql("d.path", self.level) },
             priority = if self.by_priority { "d.priority" } else { NO_TEXT },
-            conditions = filtered(&conditions),
         )
     }
 
@@ -90,7 +91,7 @@ LEFT JOIN process p ON p.process_key = d.process_key{conditions}",
         let fits = if processes.is_empty() {
             "TRUE".to_owned()
         } else {
-            processes.join(" AND ")
+            processes.joined()
         };
         let begin = if with.is_empty() {
             "WITH ".to_owned()
@@ -120,20 +121,15 @@ sized AS (
 ",
             of_several.unwrap_or_default(),
         );
-        let mut conditions: Vec<String> = text_condition("d.path", self.file.as_deref())
-            .into_iter()
-            .collect();
-        if !processes.is_empty() {
-            conditions.push("w.fits = 1".to_owned());
-        }
-        conditions.extend(self.operation.map(|operation| {
-            let has = match operation {
-                DiskOperation::Read => "z.all_read > 0",
-                DiskOperation::Write => "z.all_written > 0",
-                DiskOperation::Flush => "d.flush_service_ns > 0",
-            };
-            has.to_owned()
-        }));
+        let operation = self.operation.map(|operation| match operation {
+            DiskOperation::Read => "z.all_read > 0",
+            DiskOperation::Write => "z.all_written > 0",
+            DiskOperation::Flush => "d.flush_service_ns > 0",
+        });
+        let conditions = Conditions::new()
+            .text("d.path", self.file.as_deref())
+            .when(!processes.is_empty(), "w.fits = 1")
+            .and(operation.map(str::to_owned));
         let set = if self.per_process { "w.names" } else { NO_TEXT };
         // Files without a name have nothing to compare, and an equation with null never holds: the
         // empty text replaces the missing name.
@@ -161,12 +157,11 @@ LEFT JOIN sized z ON {of_size}{conditions}",
             of_whose = same("w"),
             of_size = same("z"),
             of_user = same("o"),
-            conditions = filtered(&conditions),
         );
         (with, rows)
     }
 
-    fn limits(&self) -> Vec<String> {
+    fn limits(&self) -> Conditions {
         let operation = self
             .operation
             .filter(|_| !self.shared)
@@ -176,22 +171,14 @@ LEFT JOIN sized z ON {of_size}{conditions}",
                 DiskOperation::Write => "(writes > 0 OR write_service_ns > 0 OR write_bytes > 0)",
                 DiskOperation::Flush => "(flushes > 0 OR flush_service_ns > 0)",
             });
-        let limits = [
+        Conditions::new().and(operation.map(str::to_owned)).ranges([
             ("read_bytes", self.read_size),
             ("write_bytes", self.write_size),
             ("total_bytes", self.total_size),
             ("read_service_ns", self.read_time),
             ("write_service_ns", self.write_time),
             ("total_service_ns", self.total_time),
-        ];
-        let ranges = limits
-            .into_iter()
-            .filter_map(|(column, range)| range_condition(column, range));
-        operation
-            .map(str::to_owned)
-            .into_iter()
-            .chain(ranges)
-            .collect()
+        ])
     }
 }
 

@@ -7,9 +7,7 @@ use etwkit_base::intervals::union_length;
 use super::view::{NAMES, NameQueries};
 use super::{DNS, DnsAnswer, DnsQueryRow, DnsRequest, DnsRow, DnsSort, DnsTotalBy};
 use etwkit_question::Answer;
-use etwkit_question::sql::{
-    PROCESS_COLUMNS, filtered, range_condition, text_condition, time_condition,
-};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS};
 use etwkit_question::{Result, ask};
 use etwkit_sql::Session;
 use etwkit_sql::win32_error::win32_error_name;
@@ -62,12 +60,12 @@ impl DnsRequest {
             .take(self.top_details.unwrap_or(usize::MAX))
     }
 
-    fn conditions(&self) -> String {
-        let mut all = self.processes.conditions();
-        all.extend(text_condition("q.name", self.query.as_deref()));
-        all.extend(range_condition("q.duration_ns", self.time));
-        all.extend(time_condition("coalesce(q.start_ns, q.end_ns)", self.range));
-        filtered(&all)
+    fn conditions(&self) -> Conditions {
+        self.processes
+            .conditions()
+            .text("q.name", self.query.as_deref())
+            .range("q.duration_ns", self.time)
+            .time("coalesce(q.start_ns, q.end_ns)", self.range)
     }
 
     /// Returns the SQL for names, which are compared in lower case, like in DNS.
@@ -78,9 +76,7 @@ impl DnsRequest {
             DnsTotalBy::Longest => "coalesce(max_ns, 0)",
             DnsTotalBy::Sum => "sum_ns",
         };
-        let limits: Vec<String> = range_condition("total_ns", self.total_time)
-            .into_iter()
-            .collect();
+        let limits = Conditions::new().range("total_ns", self.total_time);
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value, CAST(NULL AS VARCHAR) AS return_codes
 FROM (
@@ -104,7 +100,6 @@ ORDER BY sort_value, name DESC",
                 DnsSort::Count => "count",
             },
             conditions = self.conditions(),
-            limits = filtered(&limits),
         )
     }
 

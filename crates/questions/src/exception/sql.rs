@@ -1,28 +1,24 @@
 //! The SQL of exceptions.
 
 use super::{ExceptionRequest, ExceptionSort};
-use etwkit_question::sql::{
-    EXECUTABLE_TEXT, EXECUTABLES, filtered, process_columns_from, range_condition, stack_condition,
-    text_condition,
-};
+use etwkit_question::sql::{EXECUTABLE_TEXT, EXECUTABLES, process_columns_from};
 
 impl ExceptionRequest {
     /// Returns the chosen exceptions, one row for each.
     pub(super) fn chosen(&self) -> String {
-        let mut conditions = self.processes.conditions();
-        conditions.extend(text_condition(
-            "e.exception_type",
-            self.exception_type.as_deref(),
-        ));
-        conditions.extend(text_condition("e.message", self.message.as_deref()));
-        conditions.extend(stack_condition("e.stack_id", self.stack.as_deref()));
         let modules = self
             .modules
             .as_deref()
             .filter(|modules| !modules.is_empty());
-        conditions.extend(text_condition(EXECUTABLE_TEXT, modules));
-        conditions.extend(range_condition(&self.zero.moved("e.ts_ns"), self.time));
-        conditions.extend(range_condition("e.ts_ns", self.range));
+        let conditions = self
+            .processes
+            .conditions()
+            .text("e.exception_type", self.exception_type.as_deref())
+            .text("e.message", self.message.as_deref())
+            .stack("e.stack_id", self.stack.as_deref())
+            .text(EXECUTABLE_TEXT, modules)
+            .range(&self.zero.moved("e.ts_ns"), self.time)
+            .range("e.ts_ns", self.range);
         format!(
             "SELECT {ts}, e.process_key, {process}, t.tid, e.thread_key, e.exception_type, e.message, e.hresult, e.flags, e.stack_id,
     v.path AS module_path, v.file_version, v.product_name, v.company, v.product_version, v.description
@@ -32,7 +28,6 @@ impl ExceptionRequest {
             ts = self.zero.column_as("e.ts_ns", "ts_ns"),
             process = process_columns_from(&self.zero),
             zero = self.zero.join(),
-            conditions = filtered(&conditions),
         )
     }
 

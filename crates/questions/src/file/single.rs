@@ -4,7 +4,7 @@ use super::{FileRequest, FileSort};
 use etwkit_question::Format::{Id, Microseconds, PlainBytes, Process, Word};
 use etwkit_question::declare;
 use etwkit_question::path::reversed;
-use etwkit_question::sql::{PROCESS_COLUMNS, filtered, overlap_condition, status_condition};
+use etwkit_question::sql::{PROCESS_COLUMNS, stack_text};
 use etwkit_question::{Column, Ranked, View, frames};
 
 declare! {
@@ -83,22 +83,15 @@ impl FileRequest {
     /// Returns the SQL for single operations.
     #[must_use]
     pub fn operations_sql(&self) -> String {
-        let mut conditions = self.conditions();
-        let status = self.status.as_deref();
-        conditions.extend(status.and_then(|status| status_condition("f.status", status)));
-        conditions.extend(overlap_condition(
-            "coalesce(f.start_ns, f.end_ns)",
-            "coalesce(f.end_ns, f.start_ns)",
-            self.time,
-        ));
-        let (stack, join) = if self.stacks {
-            (
-                "x.text AS stack",
-                "\nLEFT JOIN stack_text x ON x.stack_id = f.stack_id",
-            )
-        } else {
-            ("CAST(NULL AS VARCHAR) AS stack", "")
-        };
+        let conditions = self
+            .conditions()
+            .status("f.status", self.status.as_deref())
+            .overlap(
+                "coalesce(f.start_ns, f.end_ns)",
+                "coalesce(f.end_ns, f.start_ns)",
+                self.time,
+            );
+        let (stack, join) = stack_text("f.stack_id", "stack", self.stacks);
         let sort = if self.is_by_duration() {
             "coalesce(duration_ns, -1)"
         } else {
@@ -112,10 +105,9 @@ SELECT f.start_ns, f.end_ns, coalesce(f.start_ns, f.end_ns) AS ts_ns, f.duration
   f.create_disposition, f.path, {stack}
 FROM file_io f
 LEFT JOIN process p ON p.process_key = f.process_key
-LEFT JOIN thread t ON t.thread_key = f.thread_key{join}{}
+LEFT JOIN thread t ON t.thread_key = f.thread_key{join}{conditions}
 )
-ORDER BY {sort}, ts_ns, end_ns, operation, path",
-            filtered(&conditions)
+ORDER BY {sort}, ts_ns, end_ns, operation, path"
         )
     }
 }

@@ -3,10 +3,7 @@
 use super::FileRequest;
 use etwkit_question::path::folder_sql;
 use etwkit_question::range::Range;
-use etwkit_question::sql::{
-    EXECUTABLE_TEXT, EXECUTABLES, ends, filtered, process_columns, range_condition, text_condition,
-};
-use etwkit_sql::literal::quoted;
+use etwkit_question::sql::{Conditions, EXECUTABLE_TEXT, EXECUTABLES, ends, process_columns};
 
 /// Returns sums in a range of the trace, like `file_file`. An operation counts if any part of it is
 /// in the range; its duration is clipped. An operation without a start counts at its end, without
@@ -70,14 +67,13 @@ impl FileRequest {
     /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
-        let mut conditions = self.conditions();
         let (with, table) = if self.time.is_unlimited() {
             (String::new(), "file_file")
         } else {
             (with_range(self.time), "file_in_range")
         };
         let modules = self.modules.as_deref().filter(|text| !text.is_empty());
-        conditions.extend(text_condition(EXECUTABLE_TEXT, modules));
+        let conditions = self.conditions().text(EXECUTABLE_TEXT, modules);
         let process = process_columns("f", self.is_by_process());
         let modules = if self.is_by_process() && self.modules.is_some() {
             "v.path AS module_path, v.file_version, v.product_name, v.company, v.product_version, \
@@ -121,23 +117,17 @@ ORDER BY sort_value, total_ns, path, process_key",
             sort = self.sort.sql(),
             sums = SUMS.iter().map(sum).collect::<Vec<_>>().join(",\n"),
             path = folder_sql("f.path", self.level),
-            conditions = filtered(&conditions),
-            limits = filtered(&self.limits()),
+            limits = self.limits(),
         )
     }
 
     /// Returns the conditions on the process, the file and the kind of operations.
-    pub(super) fn conditions(&self) -> Vec<String> {
-        let mut conditions = self.processes.conditions();
-        conditions.extend(text_condition("f.path", self.file.as_deref()));
-        conditions.extend(
-            self.kind()
-                .map(|kind| format!("f.kind = {}", quoted(&kind))),
-        );
-        if !self.all_files {
-            conditions.push("f.path IS NOT NULL".to_owned());
-        }
-        conditions
+    pub(super) fn conditions(&self) -> Conditions {
+        self.processes
+            .conditions()
+            .text("f.path", self.file.as_deref())
+            .word("f.kind", self.kind().as_deref())
+            .when(!self.all_files, "f.path IS NOT NULL")
     }
 
     /// Returns the kind of the operations, with its name in the table.
@@ -151,8 +141,8 @@ ORDER BY sort_value, total_ns, path, process_key",
         })
     }
 
-    fn limits(&self) -> Vec<String> {
-        let limits = [
+    fn limits(&self) -> Conditions {
+        Conditions::new().ranges([
             ("read_bytes", self.read_size),
             ("write_bytes", self.write_size),
             ("total_bytes", self.total_size),
@@ -160,10 +150,6 @@ ORDER BY sort_value, total_ns, path, process_key",
             ("write_ns", self.write_time),
             ("read_ns + write_ns", self.total_time),
             ("total_count", self.total_count),
-        ];
-        limits
-            .into_iter()
-            .filter_map(|(column, range)| range_condition(column, range))
-            .collect()
+        ])
     }
 }

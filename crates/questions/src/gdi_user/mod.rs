@@ -252,15 +252,13 @@ impl Question for GdiUserRequest {
     ];
 
     fn form(&self) -> Form<Self> {
-        if self.details {
+        let form = if self.details {
             Form::rows(&OBJECTS, self.objects_sql())
-                .needs(&GDI_USER, true)
-                .top(self.top)
         } else {
             Form::rows(&SUMS, self.sql())
-                .needs(&GDI_USER, self.needs_rows())
-                .top(self.top)
-        }
+        };
+        form.needs(&GDI_USER, self.details || self.needs_rows())
+            .top(self.top)
     }
 }
 

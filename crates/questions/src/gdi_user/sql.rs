@@ -2,53 +2,34 @@
 
 use super::{GdiUserBy, GdiUserRequest, GdiUserSort};
 use crate::object_ref::NEVER_NS;
-use etwkit_question::sql::{
-    PROCESS_COLUMNS, filtered, range_condition, stack_condition, stack_text, text_condition,
-    time_condition,
-};
-use etwkit_sql::literal::quoted;
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, stack_text};
 
 /// Name of the type of a row named `o`, or its number if it has no name.
 const TYPE: &str = "coalesce(o.type_name, CAST(o.type_id AS VARCHAR))";
 
 impl GdiUserRequest {
     /// Returns conditions on single objects, which sums of types cannot answer.
-    fn limits(&self) -> Vec<String> {
-        let mut all: Vec<String> = Vec::new();
-        all.extend(time_condition("o.create_ns", self.time));
+    fn limits(&self) -> Conditions {
         // A missing lifetime counts as longer than any trace, so that `10..` finds objects that
         // were never destroyed.
-        if !self.lifetime.is_unlimited() {
-            all.extend(range_condition(
-                &format!("coalesce(o.lifetime_ns, {NEVER_NS})"),
-                self.lifetime,
-            ));
-        }
-        all.extend(text_condition("hex(o.handle)", self.handle.as_deref()));
-        all.extend(stack_condition(
-            "o.create_stack_id",
-            self.create_stack.as_deref(),
-        ));
-        all.extend(stack_condition(
-            "o.destroy_stack_id",
-            self.destroy_stack.as_deref(),
-        ));
-        all
+        let lifetime = format!("coalesce(o.lifetime_ns, {NEVER_NS})");
+        Conditions::new()
+            .time("o.create_ns", self.time)
+            .range(&lifetime, self.lifetime)
+            .text("hex(o.handle)", self.handle.as_deref())
+            .stack("o.create_stack_id", self.create_stack.as_deref())
+            .stack("o.destroy_stack_id", self.destroy_stack.as_deref())
     }
 
     pub(super) fn needs_rows(&self) -> bool {
         self.by == GdiUserBy::Stack || !self.limits().is_empty()
     }
 
-    fn conditions(&self) -> Vec<String> {
-        let mut all = self.processes.conditions();
-        all.extend(
-            self.class
-                .as_deref()
-                .map(|class| format!("o.class = {}", quoted(class))),
-        );
-        all.extend(text_condition(TYPE, self.type_name.as_deref()));
-        all
+    fn conditions(&self) -> Conditions {
+        self.processes
+            .conditions()
+            .word("o.class", self.class.as_deref())
+            .text(TYPE, self.type_name.as_deref())
     }
 
     /// Returns the sums by process and type, or the single objects to add up to them.
@@ -64,7 +45,7 @@ impl GdiUserRequest {
     CASE WHEN o.create_ns IS NOT NULL AND o.outcome = 'open' THEN 1 ELSE 0 END AS outstanding,
     coalesce(o.lifetime_ns, 0) AS lifetime_ns, o.lifetime_ns AS max_lifetime_ns
   FROM gdi_user_object o{}",
-            filtered(&self.limits())
+            self.limits()
         )
     }
 
@@ -89,11 +70,7 @@ impl GdiUserRequest {
             "stack",
             self.stacks && self.by == GdiUserBy::Stack,
         );
-        let limits: Vec<String> = self
-            .leaked
-            .then(|| "s.outstanding > 0".to_owned())
-            .into_iter()
-            .collect();
+        let limits = Conditions::new().when(self.leaked, "s.outstanding > 0");
         format!(
             "SELECT s.*, s.create_stack_id AS stack_id, {text}, CAST({sort} AS DOUBLE) AS sort_value
 FROM (
@@ -110,19 +87,17 @@ GROUP BY {keys}
 ) s{join}{limits}
 ORDER BY sort_value, created, destroyed, process_key, class, type_name, create_stack_id",
             sums = self.sums(),
-            conditions = filtered(&self.conditions()),
-            limits = filtered(&limits),
+            conditions = self.conditions(),
         )
     }
 
     /// Returns the SQL for single objects.
     #[must_use]
     pub fn objects_sql(&self) -> String {
-        let mut conditions = self.conditions();
-        conditions.extend(self.limits());
-        if self.leaked {
-            conditions.push("o.create_ns IS NOT NULL AND o.outcome = 'open'".to_owned());
-        }
+        let conditions = self.conditions().and(self.limits()).when(
+            self.leaked,
+            "o.create_ns IS NOT NULL AND o.outcome = 'open'",
+        );
         let time = "coalesce(o.create_ns, o.destroy_ns, 0)";
         let sort = if self.sort == GdiUserSort::Lifetime {
             "coalesce(o.lifetime_ns, -1)"
@@ -144,7 +119,6 @@ LEFT JOIN thread t ON t.thread_key = o.create_thread_key
 LEFT JOIN process d ON d.process_key = o.destroy_process_key
 LEFT JOIN thread u ON u.thread_key = o.destroy_thread_key{create_join}{destroy_join}{conditions}
 ORDER BY sort_value, {time}, o.class, hex(o.handle)",
-            conditions = filtered(&conditions),
         )
     }
 }

@@ -2,8 +2,7 @@
 
 use super::{HeapBy, HeapRequest};
 use etwkit_question::sql::{
-    NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, filtered, known_condition, process_columns,
-    stack_condition, stack_text, text_condition, time_condition,
+    Conditions, NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, process_columns, stack_text,
 };
 
 /// Events, and whether they gave a block the size that it has at the end of the trace: no other
@@ -19,17 +18,17 @@ const FOLLOWED: &str = "    SELECT h.*, h.kind IN ('allocate', 'reallocate') AND
 
 impl HeapRequest {
     /// Returns conditions on single events, which sums cannot answer.
-    fn limits(&self) -> Vec<String> {
-        let mut all = known_condition("h.size_bytes", self.size);
-        all.extend(time_condition("h.ts_ns", self.time));
-        all.extend(stack_condition("h.stack_id", self.stack.as_deref()));
-        all
+    fn limits(&self) -> Conditions {
+        Conditions::new()
+            .known("h.size_bytes", self.size)
+            .time("h.ts_ns", self.time)
+            .stack("h.stack_id", self.stack.as_deref())
     }
 
-    fn conditions(&self) -> Vec<String> {
-        let mut all = self.processes.conditions();
-        all.extend(text_condition("hex(h.heap_handle)", self.heap.as_deref()));
-        all
+    fn conditions(&self) -> Conditions {
+        self.processes
+            .conditions()
+            .text("hex(h.heap_handle)", self.heap.as_deref())
     }
 
     pub(super) fn needs_rows(&self) -> bool {
@@ -53,7 +52,7 @@ impl HeapRequest {
   FROM (
 {FOLLOWED}
   ) h{}",
-            filtered(&self.limits())
+            self.limits()
         )
     }
 
@@ -103,16 +102,17 @@ ORDER BY sort_value, s.allocated_bytes, s.frees, s.process_key, s.heap, s.stack_
             sort = self.sort.sql(),
             process = process_columns("h", true),
             sums = self.sums(),
-            conditions = filtered(&self.conditions()),
+            conditions = self.conditions(),
         )
     }
 
     /// Returns the SQL for single events.
     #[must_use]
     pub fn events_sql(&self) -> String {
-        let mut conditions = self.conditions();
-        conditions.extend(self.limits());
-        conditions.extend(self.leaked.then(|| "h.is_outstanding".to_owned()));
+        let conditions = self
+            .conditions()
+            .and(self.limits())
+            .when(self.leaked, "h.is_outstanding");
         let (text, join) = stack_text("h.stack_id", "stack", self.stacks);
         format!(
             "SELECT h.ts_ns, h.kind, h.process_key, {PROCESS_COLUMNS}, t.tid, hex(h.heap_handle) AS heap,
@@ -125,7 +125,6 @@ LEFT JOIN process p ON p.process_key = h.process_key
 LEFT JOIN thread t ON t.thread_key = h.thread_key{join}{conditions}
 ORDER BY sort_value, h.ts_ns, h.heap_event_id",
             sort = self.sort.single_sql(),
-            conditions = filtered(&conditions),
         )
     }
 }

@@ -1,7 +1,7 @@
 //! The SQL of last branch records.
 
 use super::LbrRequest;
-use etwkit_question::sql::{PROCESS_COLUMNS, filtered, range_condition, text_condition};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS};
 
 impl LbrRequest {
     fn name(&self, side: &str) -> String {
@@ -31,12 +31,11 @@ impl LbrRequest {
         } else {
             none()
         };
-        let mut limits: Vec<String> = text_condition("callee", self.methods.as_deref())
-            .into_iter()
-            .collect();
-        limits.extend(range_condition("callee_count", self.count));
-        // Without callers both columns are the same number.
-        limits.extend(range_condition("count", self.count).filter(|_| has_callers));
+        let limits = Conditions::new()
+            .text("callee", self.methods.as_deref())
+            .range("callee_count", self.count)
+            // Without callers both columns are the same number.
+            .ranges(has_callers.then_some(("count", self.count)));
         format!(
             "SELECT * FROM (
 SELECT *, sum(count) OVER (PARTITION BY process_key, callee) AS callee_count
@@ -55,8 +54,7 @@ ORDER BY callee_count, callee, count DESC, caller, process_key",
             // Its debug form has a decimal point, without which SQL would take it for a whole
             // number.
             factor = self.scaling_factor,
-            conditions = filtered(&self.processes.conditions()),
-            limits = filtered(&limits),
+            conditions = self.processes.conditions(),
         )
     }
 }

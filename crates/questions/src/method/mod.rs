@@ -12,9 +12,7 @@ use super::ready::{self, ReadyTimes};
 use etwkit_question::group::Top;
 use etwkit_question::group::{Group, grouped};
 use etwkit_question::range::Range;
-use etwkit_question::sql::{
-    ProcessQuery, filtered, process_columns_from, range_condition, text_condition,
-};
+use etwkit_question::sql::{Conditions, ProcessQuery, process_columns_from, text_condition};
 use etwkit_question::zero::ZeroTime;
 use etwkit_question::{Error, Result, ask, has_rows, is_recorded};
 use etwkit_sql::Session;
@@ -187,9 +185,9 @@ impl MethodRequest {
     /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
-        let not_idle = (!self.with_idle).then(|| "coalesce(p.pid, -1) <> 0".to_owned());
-        let mut conditions: Vec<String> = not_idle.into_iter().collect();
-        conditions.extend(self.processes.conditions());
+        let conditions = Conditions::new()
+            .when(!self.with_idle, "coalesce(p.pid, -1) <> 0")
+            .and(self.processes.conditions());
         let named = if self.include_dll {
             "concat(m.module || '!', m.method)"
         } else {
@@ -235,7 +233,7 @@ SELECT m.process_key, {}, c.priority AS process_priority, m.kind, m.tid, m.tag_s
 FROM ({from}
 ) m
 LEFT JOIN process p ON p.process_key = m.process_key
-LEFT JOIN cpu_process c ON c.process_key = m.process_key{VERSIONS}{drivers}{ready_join}{kinds_join}{}{}
+LEFT JOIN cpu_process c ON c.process_key = m.process_key{VERSIONS}{drivers}{ready_join}{kinds_join}{}{conditions}
 ){}
 ORDER BY sort_value, cpu_ns, process_key, name",
             self.sort_value(),
@@ -243,8 +241,7 @@ ORDER BY sort_value, cpu_ns, process_key, name",
             self.zero.column("m", "first_ns"),
             self.zero.column("m", "last_ns"),
             self.zero.join(),
-            filtered(&conditions),
-            filtered(&self.limits()),
+            self.limits(),
         )
     }
 
@@ -276,27 +273,21 @@ ORDER BY sort_value, cpu_ns, process_key, name",
         }
     }
 
-    fn limits(&self) -> Vec<String> {
+    fn limits(&self) -> Conditions {
         // A filter on methods does not apply to tags, which are rows of the same list.
         let filter = self.methods.as_deref().map(without_symbols);
         let name = text_condition("name", filter.as_deref());
-        let mut all: Vec<String> = name
-            .map(|name| {
-                if self.stack_tags.is_some() {
-                    format!("(kind = 'tag' OR {name})")
-                } else {
-                    name
-                }
-            })
-            .into_iter()
-            .collect();
-        all.extend(text_condition(
-            "concat_ws(', ', module_path, file_version, product_name, company)",
-            self.modules.as_deref(),
-        ));
-        all.extend(self.limits.conditions("duration_ns"));
-        all.extend(range_condition("ready_avg_ns", self.limits.ready_avg));
-        all
+        let has_tags = self.stack_tags.is_some();
+        let name = name.map(|name| match has_tags {
+            true => format!("(kind = 'tag' OR {name})"),
+            false => name,
+        });
+        let module = "concat_ws(', ', module_path, file_version, product_name, company)";
+        Conditions::new()
+            .and(name)
+            .text(module, self.modules.as_deref())
+            .and(self.limits.conditions("duration_ns"))
+            .range("ready_avg_ns", self.limits.ready_avg)
     }
 
     /// `StackDepth`: CPU divided by e^depth, which prefers methods near the innermost frame.

@@ -215,15 +215,13 @@ impl Question for MiniFilterRequest {
     ];
 
     fn form(&self) -> Form<Self> {
-        if self.details {
+        let form = if self.details {
             Form::rows(&CALLS, self.calls_sql())
-                .needs(&FILTERS, true)
-                .top(self.top)
         } else {
             Form::rows(&SUMS, self.sql())
-                .needs(&FILTERS, self.needs_rows())
-                .top(self.top)
-        }
+        };
+        form.needs(&FILTERS, self.details || self.needs_rows())
+            .top(self.top)
     }
 }
 

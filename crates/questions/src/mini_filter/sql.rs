@@ -1,36 +1,28 @@
 //! The SQL of questions for calls of minifilter drivers.
 
 use super::{MiniFilterBy, MiniFilterRequest};
-use etwkit_question::sql::{
-    PROCESS_COLUMNS, filtered, known_condition, process_columns, stack_condition, stack_text,
-    text_condition, time_condition,
-};
-use etwkit_sql::literal::quoted;
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, process_columns, stack_text};
 
 impl MiniFilterRequest {
     /// Returns conditions on single calls, which sums cannot answer.
-    fn limits(&self) -> Vec<String> {
-        let mut all = known_condition("f.duration_ns", self.duration);
-        all.extend(time_condition("coalesce(f.start_ns, f.end_ns)", self.time));
-        all.extend(text_condition("f.path", self.file.as_deref()));
-        all.extend(stack_condition("f.stack_id", self.stack.as_deref()));
-        all
+    fn limits(&self) -> Conditions {
+        Conditions::new()
+            .known("f.duration_ns", self.duration)
+            .time("coalesce(f.start_ns, f.end_ns)", self.time)
+            .text("f.path", self.file.as_deref())
+            .stack("f.stack_id", self.stack.as_deref())
     }
 
     pub(super) fn needs_rows(&self) -> bool {
         self.by == MiniFilterBy::File || !self.limits().is_empty()
     }
 
-    fn conditions(&self) -> Vec<String> {
-        let mut all = self.processes.conditions();
-        all.extend(text_condition("f.module", self.driver.as_deref()));
-        all.extend(text_condition("f.operation", self.operation.as_deref()));
-        all.extend(
-            self.phase
-                .as_deref()
-                .map(|phase| format!("f.phase = {}", quoted(phase))),
-        );
-        all
+    fn conditions(&self) -> Conditions {
+        self.processes
+            .conditions()
+            .text("f.module", self.driver.as_deref())
+            .text("f.operation", self.operation.as_deref())
+            .word("f.phase", self.phase.as_deref())
     }
 
     /// Returns the sums by process, driver and operation, or the calls to add up to them.
@@ -45,7 +37,7 @@ impl MiniFilterRequest {
   FROM mini_filter f
   LEFT JOIN frame r ON r.frame_id = f.frame_id
   LEFT JOIN module d ON d.module_id = r.module_id{}",
-            filtered(&self.limits())
+            self.limits()
         )
     }
 
@@ -83,7 +75,7 @@ ORDER BY sort_value, duration_ns, count, module, phase, operation, path, process
             operation = column(is_operation, "operation"),
             path = column(self.by == MiniFilterBy::File, "path"),
             sums = self.sums(),
-            conditions = filtered(&self.conditions()),
+            conditions = self.conditions(),
         )
     }
 
@@ -91,8 +83,7 @@ ORDER BY sort_value, duration_ns, count, module, phase, operation, path, process
     #[must_use]
     pub fn calls_sql(&self) -> String {
         let sort = self.sort.single_sql();
-        let mut conditions = self.conditions();
-        conditions.extend(self.limits());
+        let conditions = self.conditions().and(self.limits());
         let (text, join) = stack_text("f.stack_id", "stack", self.stacks);
         format!(
             "SELECT f.start_ns, f.end_ns, f.duration_ns, f.phase, f.operation, f.major_function, f.module, f.routine, f.path, f.status,
@@ -108,7 +99,6 @@ FROM (
 LEFT JOIN process p ON p.process_key = f.process_key
 LEFT JOIN thread t ON t.thread_key = f.thread_key{join}{conditions}
 ORDER BY sort_value, coalesce(f.start_ns, f.end_ns), f.process_key, t.tid, f.module, f.phase",
-            conditions = filtered(&conditions),
         )
     }
 }

@@ -2,8 +2,7 @@
 
 use super::{NEVER_NS, ObjectRequest, ObjectSort};
 use etwkit_question::sql::{
-    PROCESS_COLUMNS, filtered, process_columns, range_condition, stack_condition, text_condition,
-    time_condition,
+    Conditions, PROCESS_COLUMNS, process_columns, stack_text, text_condition,
 };
 use etwkit_sql::literal::quoted;
 
@@ -65,11 +64,10 @@ const THINGS: &str = "thing AS (
 )";
 
 impl ObjectRequest {
-    fn event_limits(&self) -> Vec<String> {
-        let mut all = Vec::new();
-        all.extend(time_condition("e.ts_ns", self.time));
-        all.extend(stack_condition("e.stack_id", self.stack.as_deref()));
-        all
+    fn event_limits(&self) -> Conditions {
+        Conditions::new()
+            .time("e.ts_ns", self.time)
+            .stack("e.stack_id", self.stack.as_deref())
     }
 
     /// Returns the facts about an object that follow from its events.
@@ -116,12 +114,11 @@ impl ObjectRequest {
 )",
             related = flag(related),
             handle = flag(handle),
-            limits = filtered(&self.event_limits()),
+            limits = self.event_limits(),
         )
     }
 
-    fn conditions(&self) -> Vec<String> {
-        let mut all: Vec<String> = Vec::new();
+    fn conditions(&self) -> Conditions {
         // An option that only one of both kinds has chooses that kind.
         let maps = match self.maps {
             None if self.handle.is_some() || self.name.is_some() => Some(false),
@@ -133,79 +130,47 @@ impl ObjectRequest {
             }
             maps => maps,
         };
-        all.extend(maps.map(|maps| {
-            if maps {
-                "o.is_map".to_owned()
-            } else {
-                "NOT o.is_map".to_owned()
-            }
-        }));
-        all.extend(range_condition("o.id", self.id));
-        all.extend(text_condition("o.name", self.name.as_deref()));
-        all.extend(text_condition("o.type_name", self.type_name.as_deref()));
-        all.extend(text_condition("o.address", self.object.as_deref()));
-        all.extend(text_condition("o.address", self.view_base.as_deref()));
-        all.extend(range_condition("o.map_size_bytes", self.map_size));
-        all.extend(self.pointer_in_map.map(|pointer| {
-            let pointer = pointer.cast_signed();
-            format!("{pointer} >= o.base AND {pointer} - o.base < o.map_size_bytes")
-        }));
-        all.extend(self.processes.conditions());
-        let flags = [
-            (self.leaked, "o.leaked > 0"),
-            (self.multi_process, "o.is_multi_process"),
-            (self.inherited, "o.is_inherited"),
-            (self.overlapped, "o.max_open > 1"),
-            (self.related.is_some(), "o.is_related"),
-            (self.handle.is_some(), "o.has_handle"),
-            (!self.event_limits().is_empty(), "o.events > 0"),
-        ];
-        all.extend(
-            flags
-                .iter()
-                .filter(|(on, _)| *on)
-                .map(|(_, condition)| (*condition).to_owned()),
-        );
-        all.extend(stack_condition(
-            "o.create_stack_id",
-            self.create_stack.as_deref(),
-        ));
-        all.extend(stack_condition(
-            "o.destroy_stack_id",
-            self.destroy_stack.as_deref(),
-        ));
         // A missing lifetime counts as longer than any trace, so that `10..` finds objects that
         // never ended.
-        if !self.lifetime.is_unlimited() {
-            all.extend(range_condition(
-                &format!("coalesce(o.lifetime_ns, {NEVER_NS})"),
-                self.lifetime,
-            ));
-        }
-        all
+        let lifetime = format!("coalesce(o.lifetime_ns, {NEVER_NS})");
+        Conditions::new()
+            .when(maps == Some(true), "o.is_map")
+            .when(maps == Some(false), "NOT o.is_map")
+            .range("o.id", self.id)
+            .text("o.name", self.name.as_deref())
+            .text("o.type_name", self.type_name.as_deref())
+            .text("o.address", self.object.as_deref())
+            .text("o.address", self.view_base.as_deref())
+            .range("o.map_size_bytes", self.map_size)
+            .and(self.pointer_in_map.map(|pointer| {
+                let pointer = pointer.cast_signed();
+                format!("{pointer} >= o.base AND {pointer} - o.base < o.map_size_bytes")
+            }))
+            .and(self.processes.conditions())
+            .when(self.leaked, "o.leaked > 0")
+            .when(self.multi_process, "o.is_multi_process")
+            .when(self.inherited, "o.is_inherited")
+            .when(self.overlapped, "o.max_open > 1")
+            .when(self.related.is_some(), "o.is_related")
+            .when(self.handle.is_some(), "o.has_handle")
+            .when(!self.event_limits().is_empty(), "o.events > 0")
+            .stack("o.create_stack_id", self.create_stack.as_deref())
+            .stack("o.destroy_stack_id", self.destroy_stack.as_deref())
+            .range(&lifetime, self.lifetime)
     }
 
     /// Returns the SQL for objects with their events.
     #[must_use]
     pub fn sql(&self) -> String {
-        let (text, join) = if self.stacks {
-            (
-                "x.text AS stack",
-                "\nLEFT JOIN stack_text x ON x.stack_id = e.stack_id",
-            )
-        } else {
-            ("CAST(NULL AS VARCHAR) AS stack", "")
-        };
+        let (text, join) = stack_text("e.stack_id", "stack", self.stacks);
         let sort = match self.sort {
             ObjectSort::Id => "0",
             ObjectSort::Lifetime => "coalesce(o.lifetime_ns, -1)",
             ObjectSort::Handles => "o.creates + o.duplicates",
             ObjectSort::Leaked => "o.leaked",
         };
-        let mut shown = self.event_limits();
-        if !self.references {
-            shown.push("e.event NOT IN ('reference', 'dereference')".to_owned());
-        }
+        let of_references = "e.event NOT IN ('reference', 'dereference')";
+        let shown = self.event_limits().when(!self.references, of_references);
         format!(
             "WITH {EVENTS},
 {THINGS},
@@ -247,16 +212,17 @@ LEFT JOIN process w ON w.process_key = e.owner_key
 LEFT JOIN process s ON s.process_key = e.source_key{join}
 ORDER BY o.sort_value, o.is_map, o.id, e.ts_ns, e.step, e.owner_key, hex(e.handle)",
             facts = self.facts(),
-            conditions = filtered(&self.conditions()),
-            shown = filtered(&shown),
+            conditions = self.conditions(),
         )
     }
 
     /// Returns the SQL for handles by type.
     #[must_use]
     pub fn types_sql(&self, per_process: bool) -> String {
-        let mut conditions = self.processes.conditions();
-        conditions.extend(text_condition("h.type_name", self.type_name.as_deref()));
+        let conditions = self
+            .processes
+            .conditions()
+            .text("h.type_name", self.type_name.as_deref());
         let process = process_columns("h", per_process);
         let keys = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, type_name";
         format!(
@@ -274,7 +240,6 @@ FROM (
 GROUP BY {keys}
 )
 ORDER BY sort_value, created + duplicated_in, process_key, type_name",
-            conditions = filtered(&conditions),
         )
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{COLUMNS, PmcAnswer, PmcRequest, PmcRow};
 use etwkit_question::group::grouped;
-use etwkit_question::sql::{PROCESS_COLUMNS, ends, filtered, text_condition};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, ends};
 use etwkit_question::{Error, Result, ask, has_rows};
 use etwkit_sql::Session;
 
@@ -92,9 +92,9 @@ impl PmcRequest {
             .flat_map(|(_, names)| *names)
             .map(|name| format!("'{name}'"))
             .collect();
-        let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
-        conditions.extend(self.processes.conditions());
-        conditions.extend(text_condition("c.name", self.methods.as_deref()));
+        let conditions = Conditions::of("coalesce(p.pid, -1) <> 0")
+            .and(self.processes.conditions())
+            .text("c.name", self.methods.as_deref());
         // `counted` sorts before `sampled`: counters that a context switch carries are exact, and
         // must not be added to estimates from samples.
         format!(
@@ -128,7 +128,6 @@ ORDER BY sort_value, c.process_key, c.thread_key, c.name",
             facts = self.facts(),
             named = named.join(",\n    "),
             known = known.join(", "),
-            conditions = filtered(&conditions),
         )
     }
 

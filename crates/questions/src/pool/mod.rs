@@ -195,15 +195,13 @@ impl Question for PoolRequest {
     ];
 
     fn form(&self) -> Form<Self> {
-        if self.details {
+        let form = if self.details {
             Form::rows(&BLOCKS, self.blocks_sql())
-                .needs(&RECORDED, true)
-                .top(self.top)
         } else {
             Form::rows(&SUMS, self.sql())
-                .needs(&RECORDED, self.needs_rows())
-                .top(self.top)
-        }
+        };
+        form.needs(&RECORDED, self.details || self.needs_rows())
+            .top(self.top)
     }
 }
 

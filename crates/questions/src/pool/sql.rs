@@ -2,10 +2,8 @@
 
 use super::{PoolBy, PoolRequest, is_by_tag};
 use etwkit_question::sql::{
-    NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, filtered, process_columns, stack_condition, stack_text,
-    text_condition, time_condition,
+    Conditions, NO_NUMBER, NO_TEXT, PROCESS_COLUMNS, process_columns, stack_text,
 };
-use etwkit_sql::literal::quoted;
 
 /// Blocks with the thread that allocated them; blocks from before the trace have the thread that
 /// freed them.
@@ -17,27 +15,21 @@ const OWNED: &str =
 impl PoolRequest {
     /// Returns conditions on single blocks. Processes are among them, since sums by tag do not have
     /// the allocating process.
-    fn limits(&self) -> Vec<String> {
-        let mut all = self.processes.conditions();
-        all.extend(time_condition("coalesce(b.alloc_ns, b.free_ns)", self.time));
-        all.extend(stack_condition("b.alloc_stack_id", self.stack.as_deref()));
-        all
+    fn limits(&self) -> Conditions {
+        self.processes
+            .conditions()
+            .time("coalesce(b.alloc_ns, b.free_ns)", self.time)
+            .stack("b.alloc_stack_id", self.stack.as_deref())
     }
 
     pub(super) fn needs_rows(&self) -> bool {
         self.by != PoolBy::Tag || !self.limits().is_empty()
     }
 
-    fn conditions(&self) -> Vec<String> {
-        let mut all: Vec<String> = text_condition("b.tag", self.tag.as_deref())
-            .into_iter()
-            .collect();
-        all.extend(
-            self.paging
-                .as_deref()
-                .map(|paging| format!("b.paging = {}", quoted(paging))),
-        );
-        all
+    fn conditions(&self) -> Conditions {
+        Conditions::new()
+            .text("b.tag", self.tag.as_deref())
+            .word("b.paging", self.paging.as_deref())
     }
 
     /// Returns the sums by tag and type, or the blocks to add up to them.
@@ -61,7 +53,7 @@ impl PoolRequest {
 {OWNED}
   ) b
   LEFT JOIN process p ON p.process_key = b.process_key{}",
-            filtered(&self.limits())
+            self.limits()
         )
     }
 
@@ -111,16 +103,17 @@ ORDER BY sort_value, s.allocated_bytes, s.freed_bytes, s.tag, s.pool_type, s.pro
             sort = self.sort.sql(),
             process = process_columns("b", self.by == PoolBy::Process),
             sums = self.sums(),
-            conditions = filtered(&self.conditions()),
+            conditions = self.conditions(),
         )
     }
 
     /// Returns the SQL for single blocks.
     #[must_use]
     pub fn blocks_sql(&self) -> String {
-        let mut conditions = self.conditions();
-        conditions.extend(self.limits());
-        conditions.extend(self.leaked.then(|| "b.outcome = 'outstanding'".to_owned()));
+        let conditions = self
+            .conditions()
+            .and(self.limits())
+            .when(self.leaked, "b.outcome = 'outstanding'");
         let (text, join) = stack_text("b.alloc_stack_id", "stack", self.stacks);
         format!(
             "SELECT b.alloc_ns, b.free_ns, b.lifetime_ns, b.tag, b.pool_type, b.paging, b.size_bytes,
@@ -134,7 +127,6 @@ LEFT JOIN thread t ON t.thread_key = b.thread_key
 LEFT JOIN thread f ON f.thread_key = b.free_thread_key{join}{conditions}
 ORDER BY sort_value, coalesce(b.alloc_ns, b.free_ns), b.tag, hex(b.address)",
             sort = self.sort.single_sql(),
-            conditions = filtered(&conditions),
         )
     }
 }

@@ -2,7 +2,6 @@
 
 use super::{ProcessAnswer, ProcessCounts, ProcessRequest, ProcessRow, ProcessSort};
 use crate::cpu::source::SAMPLED_OF_ALL;
-use etwkit_question::sql::{filtered, range_condition};
 use etwkit_question::{Result, ask};
 use etwkit_sql::Session;
 use etwkit_sql::literal::quoted;
@@ -27,19 +26,21 @@ impl ProcessRequest {
     /// Returns the SQL of the question.
     #[must_use]
     pub fn sql(&self) -> String {
-        let mut conditions = self.processes.conditions();
-        conditions.extend(self.parent.as_ref().map(|filter| {
+        let parent = self.parent.as_ref().map(|filter| {
             let filter = quoted(filter);
             // A parent that ended before the trace has a number, but no name.
             format!(
                 "(process_match(p.name, p.pid, {filter}) OR process_match(q.name, p.parent_pid, {filter}))"
             )
-        }));
-        conditions.extend(range_condition("p.stop_ns - p.start_ns", self.duration));
-        conditions.extend(range_condition(&self.zero.moved("p.start_ns"), self.start));
-        if self.crashed {
-            conditions.push(format!("({CRASH_CODES} OR r.process_key IS NOT NULL)"));
-        }
+        });
+        let has_crashed = format!("({CRASH_CODES} OR r.process_key IS NOT NULL)");
+        let conditions = self
+            .processes
+            .conditions()
+            .and(parent)
+            .range("p.stop_ns - p.start_ns", self.duration)
+            .range(&self.zero.moved("p.start_ns"), self.start)
+            .when(self.crashed, &has_crashed);
         format!(
             "SELECT * FROM (
 SELECT p.process_key, p.pid, p.name, {}, {}, p.stop_ns - p.start_ns AS duration_ns, p.exit_code,
@@ -51,13 +52,12 @@ LEFT JOIN (SELECT process_key, cpu_ns, run_ns, {SAMPLED_OF_ALL} AS sampled FROM 
   ON u.process_key = p.process_key
 LEFT JOIN process q ON q.process_key = p.parent_process_key
 LEFT JOIN ({REPORTED}
-) r ON r.process_key = p.process_key{}{}
+) r ON r.process_key = p.process_key{}{conditions}
 ) p
 ORDER BY {}",
             self.zero.column("p", "start_ns"),
             self.zero.column("p", "stop_ns"),
             self.zero.join(),
-            filtered(&conditions),
             self.order()
         )
     }

@@ -8,11 +8,8 @@ use etwkit_question::Recorded;
 use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
-use etwkit_question::sql::{
-    PROCESS_COLUMNS, ProcessQuery, filtered, range_condition, time_condition,
-};
+use etwkit_question::sql::{PROCESS_COLUMNS, ProcessQuery};
 use etwkit_question::{Column, Example, Form, Question, Ranked, Value, View, group, option};
-use etwkit_sql::literal::quoted;
 
 declare! {
     /// Grouping of the rows.
@@ -247,14 +244,15 @@ const FOCUS: &str =
 impl ReadyRequest {
     /// Returns switch-ins after a ready time, with the thread that ran instead.
     fn asked(&self) -> String {
-        let mut conditions = self.processes.conditions();
-        conditions.push("s.ready_ns > 0 AND s.in_ns IS NOT NULL".to_owned());
-        conditions.extend(range_condition("s.ready_ns", self.ready));
-        conditions.extend(time_condition("s.in_ns", self.time));
-        let by = |filter| format!("process_match(i.name, i.pid, {})", quoted(filter));
-        conditions.extend(self.instead.as_deref().map(by));
         let has_focus = "(fp.process_key IS NOT NULL OR ft.thread_key IS NOT NULL)";
-        conditions.extend(self.focus.then(|| has_focus.to_owned()));
+        let conditions = self
+            .processes
+            .conditions()
+            .and(["s.ready_ns > 0 AND s.in_ns IS NOT NULL".to_owned()])
+            .range("s.ready_ns", self.ready)
+            .time("s.in_ns", self.time)
+            .process("i", self.instead.as_deref())
+            .when(self.focus, has_focus);
         let while_in = |of: &str| format!("s.in_ns >= {of}.from_ns AND s.in_ns < {of}.until_ns");
         // States 1, 3 and 7 of a thread are ready, standby and deferred ready: it left its
         // processor although it could have run on.
@@ -270,10 +268,9 @@ impl ReadyRequest {
   LEFT JOIN thread it ON it.thread_key = s.instead_thread_key
   LEFT JOIN process i ON i.process_key = it.process_key
   LEFT JOIN ({FOCUS}'process') fp ON fp.process_key = s.process_key AND {}
-  LEFT JOIN ({FOCUS}'thread') ft ON ft.thread_key = s.thread_key AND {}{}",
+  LEFT JOIN ({FOCUS}'thread') ft ON ft.thread_key = s.thread_key AND {}{conditions}",
             while_in("fp"),
-            while_in("ft"),
-            filtered(&conditions)
+            while_in("ft")
         )
     }
 

@@ -218,15 +218,13 @@ impl Question for RegistryRequest {
     ];
 
     fn form(&self) -> Form<Self> {
-        if self.details {
+        let form = if self.details {
             Form::rows(&OPERATIONS, self.operations_sql())
-                .needs(&REGISTRY, true)
-                .top(self.top)
         } else {
             Form::rows(&SUMS, self.sql())
-                .needs(&REGISTRY, self.needs_rows())
-                .top(self.top)
-        }
+        };
+        form.needs(&REGISTRY, self.details || self.needs_rows())
+            .top(self.top)
     }
 }
 

@@ -1,10 +1,7 @@
 //! The SQL of operations on the registry.
 
 use super::{RegistryBy, RegistryRequest, RegistrySort};
-use etwkit_question::sql::{
-    PROCESS_COLUMNS, any_text_condition, filtered, known_condition, process_columns,
-    range_condition, status_condition, text_condition, time_condition,
-};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, process_columns, stack_text};
 
 /// Counts of sums, from the table that has them.
 const OF_SUMS: &str = "r.count, r.failures, r.duration_ns, r.max_duration_ns, \
@@ -16,35 +13,23 @@ const OF_ROWS: &str = "1 AS count, CASE WHEN r.status < 0 THEN 1 ELSE 0 END AS f
 
 impl RegistryRequest {
     /// Returns conditions that sums can answer.
-    fn conditions(&self) -> Vec<String> {
-        let mut all = self.processes.conditions();
-        all.extend(any_text_condition(
-            &["r.key", "registry_key_name(r.key)"],
-            self.key.as_deref(),
-        ));
-        all.extend(text_condition("r.operation", self.operation.as_deref()));
-        // Paths of the kernel start with a backslash. One that does not is relative to a key whose
-        // control block is not known.
-        all.extend(
-            self.unknown
-                .then(|| "coalesce(NOT starts_with(r.key, '\\'), TRUE)".to_owned()),
-        );
-        all
+    fn conditions(&self) -> Conditions {
+        self.processes
+            .conditions()
+            .any_text(&["r.key", "registry_key_name(r.key)"], self.key.as_deref())
+            .text("r.operation", self.operation.as_deref())
+            // Paths of the kernel start with a backslash. One that does not is relative to a key whose
+            // control block is not known.
+            .when(self.unknown, "coalesce(NOT starts_with(r.key, '\\'), TRUE)")
     }
 
     /// Returns conditions that only single operations can answer.
-    fn row_conditions(&self) -> Vec<String> {
-        let mut all: Vec<String> = text_condition("r.value", self.value.as_deref())
-            .into_iter()
-            .collect();
-        all.extend(
-            self.status
-                .as_deref()
-                .and_then(|filter| status_condition("r.status", filter)),
-        );
-        all.extend(known_condition("r.duration_ns", self.duration));
-        all.extend(time_condition("r.start_ns", self.time));
-        all
+    fn row_conditions(&self) -> Conditions {
+        Conditions::new()
+            .text("r.value", self.value.as_deref())
+            .status("r.status", self.status.as_deref())
+            .known("r.duration_ns", self.duration)
+            .time("r.start_ns", self.time)
     }
 
     /// Returns `true` if the sums by key, process and kind are not enough.
@@ -113,8 +98,7 @@ impl RegistryRequest {
         } else {
             ("registry_key", OF_SUMS)
         };
-        let mut conditions = self.conditions();
-        conditions.extend(self.row_conditions());
+        let conditions = self.conditions().and(self.row_conditions());
         // An operation that failed opened nothing, so it has no close: only the others are counted
         // as opens and closes, which can then be compared.
         let group = "process_key, pid, process, command_line, session_id, process_start_ns, process_stop_ns, \
@@ -145,28 +129,19 @@ ORDER BY sort_value, duration_ns, count, key, value, operation, status, process_
             sort = self.sort.sql(),
             process = process_columns("r", self.has_process()),
             name = self.key(),
-            conditions = filtered(&conditions),
-            limits = filtered(&range_condition("count", self.count).into_iter().collect::<Vec<_>>()),
+            limits = Conditions::new().range("count", self.count),
         )
     }
 
     /// Returns the SQL for single operations.
     #[must_use]
     pub fn operations_sql(&self) -> String {
-        let (stack, join) = if self.stacks {
-            (
-                "x.text AS stack",
-                "\nLEFT JOIN stack_text x ON x.stack_id = r.stack_id",
-            )
-        } else {
-            ("CAST(NULL AS VARCHAR) AS stack", "")
-        };
+        let (stack, join) = stack_text("r.stack_id", "stack", self.stacks);
         let (sort, then) = match self.sort {
             RegistrySort::Usual | RegistrySort::Time => ("start_ns", "end_ns"),
             _ => ("coalesce(duration_ns, -1)", "start_ns"),
         };
-        let mut conditions = self.conditions();
-        conditions.extend(self.row_conditions());
+        let conditions = self.conditions().and(self.row_conditions());
         format!(
             "SELECT *, CAST({sort} AS DOUBLE) AS sort_value FROM (
 SELECT r.start_ns, r.end_ns, r.duration_ns, r.process_key, {PROCESS_COLUMNS}, t.tid, r.operation,
@@ -174,10 +149,9 @@ SELECT r.start_ns, r.end_ns, r.duration_ns, r.process_key, {PROCESS_COLUMNS}, t.
   r.cpu, {stack}
 FROM registry_io r
 LEFT JOIN process p ON p.process_key = r.process_key
-LEFT JOIN thread t ON t.thread_key = r.thread_key{join}{}
+LEFT JOIN thread t ON t.thread_key = r.thread_key{join}{conditions}
 )
-ORDER BY {sort}, {then}, cpu, operation, key",
-            filtered(&conditions)
+ORDER BY {sort}, {then}, cpu, operation, key"
         )
     }
 }

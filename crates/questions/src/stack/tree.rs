@@ -11,7 +11,7 @@ use crate::cpu::{check, check_waits};
 use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::range::Range;
-use etwkit_question::sql::{PROCESS_COLUMNS, ProcessQuery, filtered};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, ProcessQuery};
 use etwkit_question::tag_query::TagQuery;
 use etwkit_question::{Error, FromRows, Result, ask, has_rows, is_recorded};
 use etwkit_sql::Session;
@@ -159,12 +159,13 @@ impl StackTreeRequest {
     pub fn sql(&self) -> String {
         // The idle process is left out, but not threads whose process is not known: a missing id
         // compared with 0 would drop them as well.
-        let mut conditions = vec![
-            "coalesce(p.pid, -1) <> 0".to_owned(),
-            "s.samples > 0".to_owned(),
-        ];
-        conditions.extend(self.processes.conditions());
-        conditions.extend(self.tags.condition("s.stack_id"));
+        let conditions = Conditions::new()
+            .and([
+                "coalesce(p.pid, -1) <> 0".to_owned(),
+                "s.samples > 0".to_owned(),
+            ])
+            .and(self.processes.conditions())
+            .and(self.tags.condition("s.stack_id"));
         let by_thread = self.by == TreeBy::Thread;
         let (with, source) = if self.is_answered_by_sums() {
             (String::new(), SUMS.replace("SAMPLED", SAMPLED))
@@ -193,9 +194,8 @@ impl StackTreeRequest {
             "{with}SELECT s.process_key, {PROCESS_COLUMNS}, s.thread_key, {tid}, s.stack_id, {source_name}, s.value_ns, s.samples
 FROM ({source}
 ) s
-LEFT JOIN process p ON p.process_key = s.process_key{thread}{}
-ORDER BY s.process_key, s.thread_key, s.stack_id",
-            filtered(&conditions)
+LEFT JOIN process p ON p.process_key = s.process_key{thread}{conditions}
+ORDER BY s.process_key, s.thread_key, s.stack_id"
         )
     }
 

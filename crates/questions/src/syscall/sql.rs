@@ -1,10 +1,7 @@
 //! The SQL of system calls.
 
 use super::{SYSCALL, SyscallBy, SyscallRequest, SyscallRow, SyscallSort};
-use etwkit_question::sql::{
-    PROCESS_COLUMNS, any_text_condition, filtered, known_condition, range_condition,
-    status_condition, time_condition,
-};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, stack_text};
 use etwkit_question::{Result, ask, has_rows};
 use etwkit_sql::Session;
 
@@ -22,24 +19,17 @@ impl SyscallRequest {
         matches!(self.sort, SyscallSort::Usual | SyscallSort::Time)
     }
 
-    fn conditions(&self) -> Vec<String> {
-        let mut all = self.processes.conditions();
-        all.extend(any_text_condition(
-            &["function", "full_name"],
-            self.function.as_deref(),
-        ));
-        all.extend(
-            self.status
-                .as_deref()
-                .and_then(|filter| status_condition("s.status", filter)),
-        );
-        all.extend(
-            self.thread
-                .map(|tid| format!("t.tid = {}", tid.cast_signed())),
-        );
-        all.extend(known_condition("duration_ns", self.duration));
-        all.extend(time_condition("coalesce(enter_ns, exit_ns)", self.time));
-        all
+    fn conditions(&self) -> Conditions {
+        self.processes
+            .conditions()
+            .any_text(&["function", "full_name"], self.function.as_deref())
+            .status("s.status", self.status.as_deref())
+            .and(
+                self.thread
+                    .map(|tid| format!("t.tid = {}", tid.cast_signed())),
+            )
+            .known("duration_ns", self.duration)
+            .time("coalesce(enter_ns, exit_ns)", self.time)
     }
 
     /// Returns the calls that pass the conditions.
@@ -61,7 +51,7 @@ impl SyscallRequest {
   LEFT JOIN process p ON p.process_key = s.process_key
   LEFT JOIN thread t ON t.thread_key = s.thread_key{conditions}
 )",
-            conditions = filtered(&self.conditions())
+            conditions = self.conditions()
         )
     }
 
@@ -141,17 +131,16 @@ ORDER BY sort_value, duration_ns, count, module, function, status, process_key, 
             own_keys = self.keys(),
             sort = self.sort.sql(),
             percentiles = PERCENTILES.map(percentile).join(",\n  "),
-            limits = filtered(&range_condition("count", self.count).into_iter().collect::<Vec<_>>()),
+            limits = Conditions::new().range("count", self.count),
         )
     }
 
     /// Returns the SQL for sums of an extract that has no single calls.
     fn sums_sql(&self) -> String {
-        let mut conditions = self.processes.conditions();
-        conditions.extend(any_text_condition(
-            &["s.function", "s.full_name"],
-            self.function.as_deref(),
-        ));
+        let conditions = self
+            .processes
+            .conditions()
+            .any_text(&["s.function", "s.full_name"], self.function.as_deref());
         let with_process = self.by == SyscallBy::Process || self.per_process;
         let process = etwkit_question::sql::process_columns("s", with_process);
         let function = if self.by == SyscallBy::Function {
@@ -182,22 +171,14 @@ GROUP BY {keys}
 ORDER BY sort_value, duration_ns, count, module, function, process_key",
             sort = self.sort.sql(),
             percentiles = PERCENTILES.map(|p| format!("CAST(NULL AS BIGINT) AS p{p}_duration_ns")).join(", "),
-            conditions = filtered(&conditions),
-            limits = filtered(&range_condition("count", self.count).into_iter().collect::<Vec<_>>()),
+            limits = Conditions::new().range("count", self.count),
         )
     }
 
     /// Returns the SQL for single calls.
     #[must_use]
     pub fn calls_sql(&self) -> String {
-        let (stack, join) = if self.stacks {
-            (
-                "x.text AS stack",
-                "\nLEFT JOIN stack_text x ON x.stack_id = call.stack_id",
-            )
-        } else {
-            ("CAST(NULL AS VARCHAR) AS stack", "")
-        };
+        let (stack, join) = stack_text("call.stack_id", "stack", self.stacks);
         let order = if self.is_by_time() {
             "coalesce(enter_ns, exit_ns)"
         } else {

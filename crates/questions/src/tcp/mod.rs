@@ -12,7 +12,7 @@ use std::collections::HashMap;
 pub use self::order::{NumberRanges, TcpNumber, TcpSort};
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
-use etwkit_question::sql::{ProcessQuery, filtered, range_condition};
+use etwkit_question::sql::{Conditions, ProcessQuery};
 use etwkit_question::zero::ZeroTime;
 use etwkit_question::{Error, Result, ask, has_rows};
 use etwkit_question::{group, option};
@@ -213,30 +213,22 @@ ORDER BY sort_value, total_bytes, connection_id DESC",
             with = self.with(),
             rows = self.rows_sql(),
             sort = self.sort.sql(),
-            limits = filtered(&self.conditions_of_rows()),
+            limits = self.conditions_of_rows(),
         )
     }
 
-    fn conditions_of_rows(&self) -> Vec<String> {
-        let mut all = Vec::new();
-        if self
+    fn conditions_of_rows(&self) -> Conditions {
+        let limits_system = self
             .limits
             .iter()
-            .any(|(number, range)| number.is_of_system() && !range.is_unlimited())
-        {
+            .any(|(number, range)| number.is_of_system() && !range.is_unlimited());
+        let limits = self.limits.iter();
+        Conditions::new()
             // A condition on a range takes a missing number for 0, but a connection without
             // counters of the system did not transfer 0 bytes.
-            all.push("stat_in_bytes IS NOT NULL".to_owned());
-        }
-        if !self.retransmit_delay.is_unlimited() {
-            all.push("retransmits > 0".to_owned());
-        }
-        all.extend(
-            self.limits
-                .iter()
-                .filter_map(|(number, range)| range_condition(number.column(), *range)),
-        );
-        all
+            .when(limits_system, "stat_in_bytes IS NOT NULL")
+            .when(!self.retransmit_delay.is_unlimited(), "retransmits > 0")
+            .ranges(limits.map(|(number, range)| (number.column(), *range)))
     }
 
     /// Runs the question and returns its answer.

@@ -6,7 +6,7 @@ use super::view::tcb;
 use super::{TcpRequest, recorded};
 use etwkit_question::Format::{Id, Moment, ProcessLine, Whole, Word};
 use etwkit_question::declare;
-use etwkit_question::sql::{PROCESS_COLUMNS, filtered};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS};
 use etwkit_question::{Column, Line, Ranked, View};
 use etwkit_question::{Error, Result, ask, has_rows};
 use etwkit_sql::Session;
@@ -91,20 +91,18 @@ impl TcpRequest {
     /// Returns the SQL for all sends of programs, in which overtaken ones are searched for.
     #[must_use]
     pub fn posts_sql(&self) -> String {
-        let mut conditions = vec!["e.kind IN ('post', 'inject')".to_owned()];
-        conditions.extend(self.conditions());
+        let conditions = Conditions::of("e.kind IN ('post', 'inject')").and(self.conditions());
         format!(
             "SELECT c.connection_id, c.process_key, {PROCESS_COLUMNS}, hex(c.tcb) AS tcb, {} AS local, {} AS remote,
   {} AS ts_ns, e.kind, e.size_bytes, e.sequence
 FROM tcp_event e
 JOIN tcp_connection c ON c.connection_id = e.connection_id
-LEFT JOIN process p ON p.process_key = c.process_key{}{}
+LEFT JOIN process p ON p.process_key = c.process_key{}{conditions}
 ORDER BY c.connection_id, e.ts_ns",
             end("local"),
             end("remote"),
             self.zero.moved("e.ts_ns"),
-            self.zero.join(),
-            filtered(&conditions)
+            self.zero.join()
         )
     }
 

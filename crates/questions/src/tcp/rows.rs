@@ -3,8 +3,7 @@
 
 use super::{TcpGroup, TcpRequest};
 use etwkit_question::covered::{Covered, Recorder};
-use etwkit_question::sql::{filtered, process_columns_from, range_condition, text_condition};
-use etwkit_sql::literal::quoted;
+use etwkit_question::sql::{Conditions, process_columns_from};
 
 /// Returns an end of a connection as text, IPv6 in brackets. Without an address it is `?`.
 pub(super) fn end(side: &str) -> String {
@@ -26,34 +25,28 @@ fn address(side: &str) -> String {
 
 impl TcpRequest {
     /// Returns conditions on `tcp_connection c` and its `process p`.
-    pub(super) fn conditions(&self) -> Vec<String> {
-        let mut of_process = self.processes.conditions();
-        // A connection without a process matches no filter on processes, unless these connections
-        // are requested as well.
-        if self.unknown_process && !of_process.is_empty() {
-            of_process = vec![format!(
-                "(c.process_key IS NULL OR ({}))",
-                of_process.join(" AND ")
-            )];
-        }
+    pub(super) fn conditions(&self) -> Conditions {
         let local = end("local");
         let remote = end("remote");
-        let mut all = of_process;
-        all.extend(self.ip_port.as_ref().map(|filter| {
-            format!(
-                "wildcard_match(concat({local}, {remote}), {})",
-                quoted(filter)
-            )
-        }));
-        all.extend(text_condition(&local, self.source_ip_port.as_deref()));
-        all.extend(text_condition(&remote, self.remote_ip_port.as_deref()));
-        all.extend(text_condition("hex(c.tcb)", self.tcb.as_deref()));
-        all.extend(
-            self.reset
-                .then(|| "c.retransmit_timeout_ns IS NOT NULL".to_owned()),
-        );
-        all.extend(self.keep_alive.then(|| "c.keep_alives > 0".to_owned()));
-        all
+        let both = format!("concat({local}, {remote})");
+        self.of_process()
+            .text(&both, self.ip_port.as_deref())
+            .text(&local, self.source_ip_port.as_deref())
+            .text(&remote, self.remote_ip_port.as_deref())
+            .text("hex(c.tcb)", self.tcb.as_deref())
+            .when(self.reset, "c.retransmit_timeout_ns IS NOT NULL")
+            .when(self.keep_alive, "c.keep_alives > 0")
+    }
+
+    /// Returns the condition on the process. A connection without a process matches no filter on
+    /// processes, unless these connections are requested as well.
+    fn of_process(&self) -> Conditions {
+        let of_process = self.processes.conditions();
+        if self.unknown_process && !of_process.is_empty() {
+            let all = of_process.joined();
+            return Conditions::of(&format!("(c.process_key IS NULL OR ({all}))"));
+        }
+        of_process
     }
 
     /// Returns the expression by which rows are grouped.
@@ -72,13 +65,10 @@ impl TcpRequest {
     /// Returns `connection`: the selected connections, each with the number of its row; `again`:
     /// the selected retransmissions.
     pub(super) fn with(&self) -> String {
-        let mut retransmits = vec!["TRUE".to_owned()];
-        retransmits.extend(
-            self.only_client_retransmit
-                .then(|| "r.kind = 'client'".to_owned()),
-        );
-        retransmits.extend(range_condition("r.size_bytes", self.retransmit_bytes));
-        retransmits.extend(range_condition("r.delay_ns", self.retransmit_delay));
+        let retransmits = Conditions::of("TRUE")
+            .when(self.only_client_retransmit, "r.kind = 'client'")
+            .range("r.size_bytes", self.retransmit_bytes)
+            .range("r.delay_ns", self.retransmit_delay);
         format!(
             "WITH meant AS (
 SELECT c.*, {key} AS row_key,
@@ -99,8 +89,7 @@ FROM tcp_retransmit r JOIN connection c ON c.connection_id = r.connection_id{ret
             remote = end("remote"),
             local_ip = address("local"),
             remote_ip = address("remote"),
-            conditions = filtered(&self.conditions()),
-            retransmits = filtered(&retransmits),
+            conditions = self.conditions(),
             rates = if self.group_by.is_some() { rates() } else { String::new() },
         )
     }

@@ -2,11 +2,10 @@
 
 use super::{EventRow, KindRow, ProviderRow, TraceLogBy, TraceLogRequest, TraceLogSort};
 use crate::providers::Providers;
-use etwkit_question::sql::{PROCESS_COLUMNS, filtered, range_condition, text_condition};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS};
 use etwkit_question::{Answer, Question};
 use etwkit_question::{Error, Result, ask};
 use etwkit_sql::Session;
-use etwkit_sql::literal::quoted;
 
 /// Sources of descriptions whose events are shown by default: the events themselves, or files of
 /// the user, who names these files to see their events.
@@ -42,27 +41,14 @@ impl TraceLogRequest {
 
     /// Returns the matching single events.
     fn events(&self) -> String {
-        let mut conditions = Vec::new();
-        if !self.all_events {
-            conditions.push(format!("e.described_by IN ({OWN})"));
-        }
-        conditions.extend(self.processes.conditions());
-        conditions.extend(
-            self.providers
-                .as_deref()
-                .map(Providers::parse)
-                .and_then(|all| all.condition()),
-        );
-        conditions.extend(range_condition("e.ts_ns", self.time));
-        conditions.extend(text_condition(
-            "CAST(t.tid AS VARCHAR)",
-            self.tid.as_deref(),
-        ));
-        conditions.extend(
-            self.message
-                .as_deref()
-                .map(|filter| format!("wildcard_match({}, {})", message("e."), quoted(filter))),
-        );
+        let providers = self.providers.as_deref().map(Providers::parse);
+        let conditions = Conditions::new()
+            .when(!self.all_events, &format!("e.described_by IN ({OWN})"))
+            .and(self.processes.conditions())
+            .and(providers.and_then(|all| all.condition()))
+            .range("e.ts_ns", self.time)
+            .text("CAST(t.tid AS VARCHAR)", self.tid.as_deref())
+            .text(&message("e."), self.message.as_deref());
         // Within the rows that sums are made of, so that sums count only the first events as well.
         let limit = self.max_count.map_or_else(String::new, |count| {
             format!("\nORDER BY e.ts_ns, e.cpu\nLIMIT {count}")
@@ -72,9 +58,7 @@ impl TraceLogRequest {
   e.level, e.opcode, e.keyword, e.described_by, e.message, e.fields, e.stack_id
 FROM generic_event e
 LEFT JOIN process p ON p.process_key = e.process_key
-LEFT JOIN thread t ON t.thread_key = e.thread_key{}{}",
-            filtered(&conditions),
-            limit
+LEFT JOIN thread t ON t.thread_key = e.thread_key{conditions}{limit}"
         )
     }
 

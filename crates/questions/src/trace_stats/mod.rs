@@ -9,7 +9,7 @@ use etwkit_question::Format::{Fixed, Id, Megabytes, Whole, Word};
 use etwkit_question::Recorded;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
-use etwkit_question::sql::{any_text_condition, ends, filtered, text_condition};
+use etwkit_question::sql::Conditions;
 use etwkit_question::{Answer, Column, Example, Form, Line, Question, Ranked, View, group, option};
 
 declare! {
@@ -192,22 +192,17 @@ const COUNTS: Recorded = Recorded::rows(
 const SECOND: i64 = 1_000_000_000;
 
 impl TraceStatsRequest {
-    fn conditions(&self) -> Vec<String> {
-        let mut all: Vec<String> =
-            any_text_condition(&["provider", "provider_guid"], self.provider.as_deref())
-                .into_iter()
-                .collect();
-        all.extend(text_condition("name", self.event.as_deref()));
-        all.extend(self.in_part());
-        all
+    fn conditions(&self) -> Conditions {
+        Conditions::new()
+            .any_text(&["provider", "provider_guid"], self.provider.as_deref())
+            .text("name", self.event.as_deref())
+            .and(self.in_part())
     }
 
     /// Returns the condition on the part of the trace. Events are counted by whole second, so that a
     /// second is in or out as a whole.
-    fn in_part(&self) -> Option<String> {
-        let (from, to) = ends(self.time);
-        let condition = format!("second * 1000000000 BETWEEN {from} AND {to}");
-        (!self.time.is_unlimited()).then_some(condition)
+    fn in_part(&self) -> Conditions {
+        Conditions::new().time("second * 1000000000", self.time)
     }
 
     /// Adds the reason why a part of the trace has no rows although it may have events.
@@ -256,8 +251,8 @@ FROM event_count{}
 GROUP BY {keys}
 )
 ORDER BY sort_value, events, provider, provider_guid, kernel_group, event_id, opcode, version",
-            filtered(self.in_part().as_slice()),
-            filtered(&self.conditions())
+            self.in_part(),
+            self.conditions()
         )
     }
 
@@ -273,7 +268,7 @@ FROM event_count{}
 GROUP BY second
 )
 ORDER BY sort_value, second",
-            filtered(&self.conditions())
+            self.conditions()
         )
     }
 }

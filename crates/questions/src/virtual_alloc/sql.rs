@@ -1,9 +1,7 @@
 //! The SQL of questions for virtual memory.
 
 use super::{StackBy, VirtualAllocRequest};
-use etwkit_question::sql::{
-    PROCESS_COLUMNS, filtered, range_condition, stack_condition, text_condition, time_condition,
-};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, stack_text, text_condition};
 
 impl VirtualAllocRequest {
     /// Returns outstanding bytes as SQL: the memory of ended processes is gone, unless it is
@@ -16,11 +14,10 @@ impl VirtualAllocRequest {
     }
 
     /// Returns conditions on an allocation named `a`.
-    pub(super) fn limits(&self) -> Vec<String> {
-        let mut all: Vec<String> = Vec::new();
-        all.extend(time_condition("a.ts_ns", self.time));
-        all.extend(stack_condition("a.stack_id", self.stack.as_deref()));
-        all
+    pub(super) fn limits(&self) -> Conditions {
+        Conditions::new()
+            .time("a.ts_ns", self.time)
+            .stack("a.stack_id", self.stack.as_deref())
     }
 
     /// Returns sums of processes, by `process_key`.
@@ -41,18 +38,15 @@ impl VirtualAllocRequest {
     coalesce(sum(r.size_bytes), 0) AS outstanding_bytes, count(r.alloc_id) AS outstanding_commits,
     max(a.committed_bytes) AS peak_bytes
   FROM virtual_alloc a
-  LEFT JOIN (SELECT alloc_id, sum(size_bytes) AS size_bytes FROM virtual_range GROUP BY alloc_id) r ON r.alloc_id = a.alloc_id{}
-  GROUP BY a.process_key",
-            filtered(&limits)
+  LEFT JOIN (SELECT alloc_id, sum(size_bytes) AS size_bytes FROM virtual_range GROUP BY alloc_id) r ON r.alloc_id = a.alloc_id{limits}
+  GROUP BY a.process_key"
         )
     }
 
-    fn row_limits(&self) -> String {
-        let limits = [
-            range_condition("outstanding_bytes", self.not_released_size),
-            range_condition("outstanding_commits", self.not_released_count),
-        ];
-        filtered(&limits.into_iter().flatten().collect::<Vec<_>>())
+    fn row_limits(&self) -> Conditions {
+        Conditions::new()
+            .range("outstanding_bytes", self.not_released_size)
+            .range("outstanding_commits", self.not_released_count)
     }
 
     /// Returns the SQL for processes.
@@ -74,7 +68,7 @@ ORDER BY sort_value, outstanding_bytes, commit_bytes, process_key",
             bytes = self.outstanding("a.outstanding_bytes"),
             commits = self.outstanding("a.outstanding_commits"),
             sums = self.sums(),
-            conditions = filtered(&self.processes.conditions()),
+            conditions = self.processes.conditions(),
             limits = self.row_limits(),
         )
     }
@@ -83,9 +77,11 @@ ORDER BY sort_value, outstanding_bytes, commit_bytes, process_key",
     #[must_use]
     pub fn stacks_sql(&self, by: &StackBy) -> String {
         let sort = self.sort.single_sql();
-        let mut conditions = self.processes.conditions();
-        conditions.extend(self.limits());
-        conditions.push("a.kind = 'commit'".to_owned());
+        let conditions = self
+            .processes
+            .conditions()
+            .and(self.limits())
+            .word("a.kind", Some("commit"));
         let by_stack = format!(
             "SELECT a.process_key, a.stack_id, count(*) AS commits, sum(a.size_bytes) AS commit_bytes, max(a.size_bytes) AS max_commit_bytes,
     sum({bytes}) AS outstanding_bytes, sum(CASE WHEN {bytes} > 0 THEN 1 ELSE 0 END) AS outstanding_commits
@@ -94,18 +90,10 @@ ORDER BY sort_value, outstanding_bytes, commit_bytes, process_key",
   LEFT JOIN process p ON p.process_key = a.process_key{conditions}
   GROUP BY a.process_key, a.stack_id",
             bytes = self.outstanding("r.size_bytes"),
-            conditions = filtered(&conditions),
         );
         let (columns, from) = match by {
             StackBy::Stack { text } => {
-                let (text, join) = if *text {
-                    (
-                        "x.text AS stack",
-                        "\nLEFT JOIN stack_text x ON x.stack_id = a.stack_id",
-                    )
-                } else {
-                    ("CAST(NULL AS VARCHAR) AS stack", "")
-                };
+                let (text, join) = stack_text("a.stack_id", "stack", *text);
                 (
                     format!("a.stack_id, {text}, CAST(NULL AS VARCHAR) AS method"),
                     format!("by_stack a{join}"),
@@ -156,20 +144,14 @@ ORDER BY sort_value, commit_bytes, process_key, stack_id, method",
     /// Returns the SQL for single allocations; with `stacks`, only allocations of these stacks.
     #[must_use]
     pub fn events_sql(&self, stacks: &[i32], text: bool) -> String {
-        let mut conditions = self.processes.conditions();
-        conditions.extend(self.limits());
-        if !stacks.is_empty() {
-            let list: Vec<String> = stacks.iter().map(i32::to_string).collect();
-            conditions.push(format!("a.stack_id IN ({})", list.join(", ")));
-        }
-        let (text, join) = if text {
-            (
-                "x.text AS stack",
-                "\nLEFT JOIN stack_text x ON x.stack_id = a.stack_id",
-            )
-        } else {
-            ("CAST(NULL AS VARCHAR) AS stack", "")
-        };
+        let list: Vec<String> = stacks.iter().map(i32::to_string).collect();
+        let is_one = format!("a.stack_id IN ({})", list.join(", "));
+        let conditions = self
+            .processes
+            .conditions()
+            .and(self.limits())
+            .when(!stacks.is_empty(), &is_one);
+        let (text, join) = stack_text("a.stack_id", "stack", text);
         format!(
             "SELECT a.ts_ns, a.process_key, {PROCESS_COLUMNS}, t.tid, a.kind, hex(a.address) AS address, a.size_bytes,
   hex(a.flags) AS flags, {bytes} AS outstanding_bytes, a.stack_id, {text}
@@ -179,7 +161,6 @@ LEFT JOIN process p ON p.process_key = a.process_key
 LEFT JOIN thread t ON t.thread_key = a.thread_key{join}{conditions}
 ORDER BY a.ts_ns, a.alloc_id",
             bytes = self.outstanding("r.size_bytes"),
-            conditions = filtered(&conditions),
         )
     }
 }

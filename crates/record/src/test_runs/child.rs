@@ -2,11 +2,12 @@
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use etwkit_base::lock::lock;
 use etwkit_terminal::errors::advised;
 
 /// Polling intervals for the end of a process: the end is detected at most this much late, so short
@@ -91,7 +92,7 @@ pub(crate) fn run(words: &[String], limits: &Limits<'_>) -> Result<Ended> {
         wait_for(&reader);
     }
     let (status, wall, killed) = watched.with_context(|| format!("cannot wait for {program}"))?;
-    let printed = printed.lock().unwrap_or_else(PoisonError::into_inner);
+    let printed = lock(&printed);
     let printed = String::from_utf8_lossy(&printed).into_owned();
     Ok(Ended {
         wall,
@@ -213,7 +214,7 @@ fn keep(mut output: impl Read, is_heard: bool, to: &Mutex<Vec<u8>>) {
             // A closed error stream does not affect the run.
             let _ = std::io::stderr().write_all(new);
         }
-        let mut kept = to.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(to);
         kept.extend_from_slice(new);
         // The end of the output is kept, since it has durations and errors.
         let over = kept.len().saturating_sub(MAX_OUTPUT);

@@ -3,8 +3,9 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
+use etwkit_base::lock::lock;
 use etwkit_base::path::name_of;
 use etwkit_base::shell;
 use etwkit_compat::console::{dumps, fits, found, native, switch, switches};
@@ -203,10 +204,7 @@ fn some_switches(dump: &str) -> String {
 }
 
 fn loaded<'c>(call: &Call<'c>) -> MutexGuard<'c, Vec<PathBuf>> {
-    call.shared
-        .loaded
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
+    lock(&call.shared.loaded)
 }
 
 fn listed(call: &Call<'_>) -> Answer {

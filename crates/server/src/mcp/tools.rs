@@ -1,10 +1,11 @@
 //! The tools, and the functions of the ones that need no file of their own.
 
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use etwkit_analysis::questions::{CRITICAL_PATH, DIAGNOSE, DIFF};
+use etwkit_base::lock::lock;
 use etwkit_base::shell::quoted;
 use etwkit_engine::{Engine, question, questions};
 use etwkit_question::{AnyQuestion, Values, request_schema, row_schema};
@@ -500,11 +501,7 @@ fn view(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
 /// Returns the link to a page with the open trace. The page ends with this server.
 fn link(call: &Call<'_>, trace: &Trace) -> Result<String> {
     // The lock is held while the page starts, so that two concurrent calls do not start two.
-    let mut page = call
-        .shared
-        .page
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let mut page = lock(&call.shared.page);
     if page.is_none() {
         // An engine of its own, since each of them decides which extracts stay open.
         let engine = Engine::new(call.shared.engine.settings().clone());

@@ -1,7 +1,9 @@
 //! Open traces, by handles that stay short and are never reused.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use etwkit_base::lock::lock;
 
 use crate::mcp::problem::{Problem, Result};
 
@@ -42,7 +44,7 @@ impl All {
 
 impl Traces {
     fn lock(&self) -> MutexGuard<'_, All> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// Returns the open trace of that path.

@@ -9,11 +9,12 @@
 mod lift;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use datafusion::arrow::array::{Array, Int32Array, RecordBatch};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::logical_expr::LogicalPlan;
+use etwkit_base::lock::lock;
 
 use crate::session::Engine;
 use crate::source::Source;
@@ -32,15 +33,11 @@ enum Knowledge {
     Single,
 }
 
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl KnownQuestions {
     /// Returns the questions that run on one extract at a time, sorted.
     #[must_use]
     pub fn asked_alone(&self) -> Vec<String> {
-        let known = held(&self.0);
+        let known = lock(&self.0);
         let alone = known
             .iter()
             .filter(|(_, knowledge)| matches!(knowledge, Knowledge::Single));
@@ -114,14 +111,14 @@ impl Member {
         }
         // The lock is held while the question is answered for all: other members of the batch wait
         // for that answer and do not run it again.
-        let mut answers = held(answers);
+        let mut answers = lock(answers);
         if !answers.contains_key(sql) {
-            let knowledge = held(&known.0).get(sql).cloned();
+            let knowledge = lock(&known.0).get(sql).cloned();
             let Some(Knowledge::Plan(plan)) = knowledge else {
                 return None;
             };
             let Ok(lifted) = lift::lift(&plan, engine.tables()) else {
-                held(&known.0).insert(sql.to_owned(), Knowledge::Single);
+                lock(&known.0).insert(sql.to_owned(), Knowledge::Single);
                 return None;
             };
             // If that fails, the extracts of this batch are queried alone, and the faulty one
@@ -142,7 +139,7 @@ impl Member {
         } else {
             Knowledge::Plan(Arc::new(plan.clone()))
         };
-        held(&self.batch.known.0)
+        lock(&self.batch.known.0)
             .entry(sql.to_owned())
             .or_insert(new);
     }

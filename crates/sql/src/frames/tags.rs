@@ -1,8 +1,9 @@
 //! Stack tags of the stacks of an extract.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
+use etwkit_base::lock::lock;
 use etwkit_trace::tags::{TagSet, Tagged};
 
 use super::{Node, TraceFrames, at};
@@ -68,7 +69,7 @@ impl TraceFrames {
             return Arc::clone(self.tagged_by_default());
         }
         // Questions that are asked at once need the same tags: the others wait for the first.
-        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recent = lock(&self.recent);
         recent.get_or_insert(Version::of(set), || self.tag(set))
     }
 

@@ -1,12 +1,13 @@
 //! Functions that look into stacks.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int32Array};
 use datafusion::arrow::datatypes::{DataType, Int32Type};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::ScalarUDF;
+use etwkit_base::lock::lock;
 
 use super::{Reference, Scalar, coerce};
 use crate::filter::TextFilter;
@@ -151,7 +152,7 @@ fn stacks(
     pattern: &str,
 ) -> Arc<Vec<bool>> {
     // Parallel parts of a question have the same patterns: the others wait for the first.
-    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = lock(known);
     // Patterns may come from a column with millions of texts. All are forgotten at once, since it
     // is not known which ones are needed again.
     if known.len() >= REMEMBERED && !known.contains_key(&(trace_id, pattern.to_owned())) {

@@ -1,12 +1,13 @@
 //! The stack tag of a stack.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use datafusion::arrow::array::{ArrayRef, AsArray, StringArray};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::ScalarUDF;
+use etwkit_base::lock::lock;
 use etwkit_trace::tags::{DEFAULT_SET, TagSet, Tagged};
 
 use super::Reference;
@@ -78,7 +79,7 @@ impl StackTags {
     fn tagged(&self, frames: &Frames, trace_id: i32, set: &str) -> Result<Arc<Tagged>> {
         // Parallel parts of a question need the same tags: the others wait for the first. Sets and
         // extracts are few.
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         if let Some(tagged) = known.get(&(trace_id, set.to_owned())) {
             return Ok(Arc::clone(tagged));
         }

@@ -7,9 +7,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use etwkit_base::lock::lock;
 use etwkit_etl::bytes::front;
 use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
@@ -110,7 +111,7 @@ impl Client {
 
     /// True if the server keeps files one folder deeper. The server is asked once.
     pub(super) fn is_two_tier(&self, server: &str) -> bool {
-        if let Some(known) = locked(&self.two_tier).get(server) {
+        if let Some(known) = lock(&self.two_tier).get(server) {
             return *known;
         }
         let is_there = self
@@ -121,7 +122,7 @@ impl Client {
                 &mut |_, _| {},
             )
             .is_ok();
-        locked(&self.two_tier).insert(server.to_owned(), is_there);
+        lock(&self.two_tier).insert(server.to_owned(), is_there);
         is_there
     }
 
@@ -138,11 +139,11 @@ impl Client {
             return Err(Refusal::Failed(GIVEN_UP.to_owned()));
         }
         // A server that does not answer would cost the time limit for each of hundreds of modules.
-        if let Some(reason) = locked(&self.down).get(server) {
+        if let Some(reason) = lock(&self.down).get(server) {
             return Err(Refusal::Down(reason.clone()));
         }
         let url = url(server, parts);
-        if locked(&self.missing).contains(&url) {
+        if lock(&self.missing).contains(&url) {
             return Err(Refusal::Missing);
         }
         let mut answer = self.answer(&url);
@@ -155,9 +156,9 @@ impl Client {
             Err((refusal, _)) => Err(refusal),
         };
         match &outcome {
-            Err(Refusal::Missing) => drop(locked(&self.missing).insert(url)),
+            Err(Refusal::Missing) => drop(lock(&self.missing).insert(url)),
             Err(Refusal::Down(reason)) => {
-                drop(locked(&self.down).insert(server.to_owned(), reason.clone()));
+                drop(lock(&self.down).insert(server.to_owned(), reason.clone()));
             }
             _ => {}
         }
@@ -264,10 +265,6 @@ impl Client {
         }
         Ok(len)
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// URL of a file. Its parts are percent-encoded, so none of their characters has a special meaning.

@@ -30,8 +30,7 @@ fn plant(scene: &mut Scene) -> Planted {
     let (driver, engine) = (scene.driver(maker), scene.executable(maker));
     let port = scene.b.port();
     service(scene, engine, port);
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/generate", &[]);
     let main = root(image, "CGenerator::Run");
     let thread = scene

@@ -33,8 +33,7 @@ fn plant(scene: &mut Scene) -> Planted {
     scene.b.disk(DISK_US.0, DISK_US.1);
     let start = scene.draw(600_000, 800_000);
     let culprit = backup(scene, start);
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/query", &[]);
     let main = root(image, "CQuery::Run");
     let file = scene.b.file(keep(format!(
@@ -73,8 +72,7 @@ fn plant(scene: &mut Scene) -> Planted {
 
 /// Adds the backup, which starts at that time or later. Returns its name and process id.
 fn backup(scene: &mut Scene, start: u32) -> String {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/backup", &[]);
     let main = root(image, "CBackup::ThreadProc");
     let reads = scene.b.waits(&[&main, READS_FILE]);

@@ -27,8 +27,7 @@ const WRITES: &str = "KERNELBASE!WriteFile ntdll!NtWriteFile nt!KiSystemServiceC
     nt!IopSynchronousServiceTail nt!IofCallDriver FLTMGR!FltpDispatch Ntfs!NtfsFsdWrite Ntfs!NtfsCommonWrite";
 
 fn plant(scene: &mut Scene) -> Planted {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/benchmark", &[]);
     let main = root(image, "CWriter::Run");
     let fills = scene.b.code(

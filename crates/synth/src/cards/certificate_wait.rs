@@ -24,8 +24,7 @@ const FETCHES: &str = "crypt32!CryptRetrieveObjectByUrlWithTimeout";
 const LIBRARIES: [&str; 3] = ["wintrust.dll", "crypt32.dll", "winhttp.dll"];
 
 fn plant(scene: &mut Scene) -> Planted {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/plugins", &LIBRARIES);
     let port = scene.b.port();
     fetcher(scene, program, port);

@@ -27,8 +27,7 @@ const GUARD: &str = "nt!PspAllocateProcess nt!MmInitializeProcessAddressSpace nt
 fn plant(scene: &mut Scene) -> Planted {
     let maker = scene.maker();
     let (starter, tests) = (scene.executable(maker), scene.executable(maker));
-    let maker = scene.maker();
-    let helper = scene.executable(maker);
+    let helper = scene.product();
     let program = scene.process(starter, "/all", &[]);
     let main = root(starter, "CRunner::Run");
     let thread = scene

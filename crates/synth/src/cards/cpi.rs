@@ -39,8 +39,7 @@ fn plant(scene: &mut Scene) -> Planted {
     let maker = scene.maker();
     let image = scene.executable(maker);
     let program = scene.process(image, "/render", &[]);
-    let maker = scene.maker();
-    let other = scene.executable(maker);
+    let other = scene.product();
     let go = scene.b.event(0);
     // This percentage of additional cycles for the same instructions.
     let more = scene.strong(60);

@@ -36,8 +36,7 @@ fn plant(scene: &mut Scene) -> Planted {
     });
     let port = scene.b.port();
     resolver(scene, port);
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "", &["dnsapi.dll"]);
     let hosts: Vec<_> = (0..NAMES)
         .map(|_| (keep(scene.names.host()), scene.names.address()))

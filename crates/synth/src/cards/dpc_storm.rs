@@ -33,8 +33,7 @@ fn plant(scene: &mut Scene) -> Planted {
         false => (8, 45),
     };
     let device = device(scene, driver.alias, Some(cpu), (dpc_us, (8_000, 14_000)));
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/record", &[]);
     let main = root(image, "CRecorder::Run");
     let thread = scene

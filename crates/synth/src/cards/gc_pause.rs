@@ -31,8 +31,7 @@ const BACKGROUND: &str = "coreclr!WKS::gc_heap::bgc_thread_function";
 
 fn plant(scene: &mut Scene) -> Planted {
     let libraries = jit_start::runtime(scene);
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.service(image, "--serve", libraries);
     let started = scene.b.event(0);
     let lengths = (0..REQUESTS).map(|_| scene.draw(220_000, 280_000));

@@ -27,8 +27,7 @@ const FAULTS: &str = "nt!KiPageFault nt!MmAccessFault nt!MiDispatchFault nt!MiIs
 
 fn plant(scene: &mut Scene) -> Planted {
     scene.b.disk(DISK_US.0, DISK_US.1);
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/open", &[]);
     let main = root(image, "CDocument::Load");
     let path = keep(format!(

@@ -72,8 +72,7 @@ struct Shared {
 }
 
 fn plant(scene: &mut Scene) -> Planted {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.service(image, "/serve", &[]);
     let batches = (0..BATCHES).map(|_| Batch {
         own: scene.draw(300, 900),

@@ -17,8 +17,7 @@ pub(super) const CARD: Card = Card {
 };
 
 fn plant(scene: &mut Scene) -> Planted {
-    let maker = scene.maker();
-    let agent = scene.executable(maker);
+    let agent = scene.product();
     // The session is taken after the other cards of the trace are finished, since their costs need
     // kernel events.
     let until = scene.recorded_us();

@@ -67,8 +67,7 @@ fn plant(scene: &mut Scene) -> Planted {
 
 /// Adds a program that reads far more in less time.
 fn builder(scene: &mut Scene) {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/build", &[]);
     let main = root(image, "CBuild::Run");
     let reads = scene.b.waits(&[&main, READS_FILE]);

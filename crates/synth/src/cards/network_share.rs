@@ -33,8 +33,7 @@ fn plant(scene: &mut Scene) -> Planted {
     let port = scene.b.port();
     redirector(scene, port);
     let (server, share) = (scene.names.word(), scene.names.word());
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, &format!(r"/open \\{server}\{share}"), &[]);
     let main = root(image, "CProject::Load");
     let thread = scene

@@ -32,8 +32,7 @@ fn plant(scene: &mut Scene) -> Planted {
     // releases it.
     let volume = scene.b.event(1);
     checkpoints(scene, volume);
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/export", &[]);
     let main = root(image, "CExport::Run");
     let thread = scene

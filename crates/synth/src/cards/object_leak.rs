@@ -39,8 +39,7 @@ const EVENT: ObjectPlan = ObjectPlan {
 };
 
 fn plant(scene: &mut Scene) -> Planted {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "", &["user32.dll", "gdi32.dll"]);
     let click = format!(
         "{} user32!DispatchMessageW {}!CForm::OnCreate",

@@ -28,8 +28,7 @@ const ACCESS_VIOLATION: u32 = 0xC000_0005;
 const COPIES: &str = "KERNELBASE!CopyFileExW KERNELBASE!BasepCopyFileExW KERNELBASE!BaseCopyStream";
 
 fn plant(scene: &mut Scene) -> Planted {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/save", &[]);
     let main = root(image, "CAttachment::Save");
     let thread = scene

@@ -42,8 +42,7 @@ fn plant(scene: &mut Scene) -> Planted {
     };
     parks(scene, &work);
     indexer(scene);
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/background", &[]);
     let main = root(image, "CEncoder::Run");
     let thread = scene.b.thread(
@@ -98,8 +97,7 @@ fn parks(scene: &mut Scene, work: &Work) {
 
 /// Adds the other program: one of its threads always computes, and a second one now and then.
 fn indexer(scene: &mut Scene) {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/index", &[]);
     let main = root(image, "CIndexer::ThreadProc");
     let works = scene.b.code(

@@ -51,8 +51,7 @@ struct Service {
 
 fn plant(scene: &mut Scene) -> Planted {
     let libraries = jit_start::runtime(scene);
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let added = scene.strong(ADDED).max(1);
     let service = Service {
         image,

@@ -40,8 +40,7 @@ fn plant(scene: &mut Scene) -> Planted {
         scene.names.word()
     ));
     service(scene, port, path);
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/events", &["rpcrt4.dll"]);
     let main = root(image, "CEventList::Fill");
     let file = scene.b.file(r"Windows\System32\winevt\Logs\System.evtx");

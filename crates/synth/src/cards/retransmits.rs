@@ -42,8 +42,7 @@ fn plant(scene: &mut Scene) -> Planted {
     for driver in ["afd.sys", "tcpip.sys", "ndis.sys"] {
         scene.windows(driver);
     }
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/sync", &["ws2_32.dll", "mswsock.dll"]);
     let remote = scene.names.ip();
     let connection = Connection {

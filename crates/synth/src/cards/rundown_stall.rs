@@ -35,8 +35,7 @@ const LISTS: &str = "ntdll!TppWorkerThread ntdll!EtwpEventNotification coreclr!E
 
 fn plant(scene: &mut Scene) -> Planted {
     let libraries = jit_start::runtime(scene);
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.service(image, "--serve", libraries);
     let lock = scene.b.event(1);
     let thread = scene

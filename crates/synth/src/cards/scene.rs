@@ -273,6 +273,12 @@ impl Scene {
         self.image((alias, ".exe"), folder, EXECUTABLES, (maker, false))
     }
 
+    /// Adds an executable of a company that makes nothing else here.
+    pub(crate) fn product(&mut self) -> Image {
+        let maker = self.maker();
+        self.executable(maker)
+    }
+
     /// Adds a library of a company, with symbols.
     pub(crate) fn library(&mut self, maker: &'static Maker) -> Image {
         let alias = keep(self.names.word());

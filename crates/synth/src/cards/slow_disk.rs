@@ -22,8 +22,7 @@ const READS: u32 = 24;
 const REPEATS_US: (u32, u32) = (120_000, 160_000);
 
 fn plant(scene: &mut Scene) -> Planted {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/import", &[]);
     let main = root(image, "CImport::Run");
     let [good, bad] = ["idx", "dat"].map(|ending| {

@@ -78,8 +78,7 @@ fn plant(scene: &mut Scene) -> Planted {
         steps.push(Step::Sleep(suspends, 60_000, 90_000));
         scene.b.script(thread, &[], &steps);
     }
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/report", &[]);
     let main = root(image, "CReport::Run");
     let thread = scene

@@ -27,8 +27,7 @@ fn plant(scene: &mut Scene) -> Planted {
     let (driver, engine) = (scene.driver(maker), scene.executable(maker));
     let port = scene.b.port();
     scanner(scene, engine, port, SCAN);
-    let maker = scene.maker();
-    let tool = scene.executable(maker);
+    let tool = scene.product();
     // A shell of Windows: the victim gives no hint of the culprit.
     let program = scene.windows_program("cmd.exe");
     let main = format!("{USER} cmd!Dispatch cmd!ExecPgm");

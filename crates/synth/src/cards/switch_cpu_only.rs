@@ -25,8 +25,7 @@ fn plant(scene: &mut Scene) -> Planted {
 
 /// Adds a program that computes for known times, so that samples or their lack can be seen.
 pub(super) fn exports(scene: &mut Scene) -> Planted {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/export", &[]);
     let main = root(image, "CExport::Run");
     let writes = scene.b.code(

@@ -28,8 +28,7 @@ fn plant(scene: &mut Scene) -> Planted {
     let maker = scene.maker();
     let (driver, agent) = (scene.driver(maker), scene.executable(maker));
     kernel_session::service(scene, agent, (150_000, 250_000), Act::SessionStarts);
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/serve", &[]);
     let main = root(image, "CQueue::Run");
     let thread = scene

@@ -21,8 +21,7 @@ pub(super) const CARD: Card = Card {
 const FRAMES: usize = 20;
 
 fn plant(scene: &mut Scene) -> Planted {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/tray", &[]);
     let function = "CSound::ThreadProc";
     let main = root(image, function);

@@ -22,8 +22,7 @@ const LOCKS: u32 = 150;
 const BURSTS: u32 = 60;
 
 fn plant(scene: &mut Scene) -> Planted {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let mut victims = Vec::new();
     for arguments in ["/first", "/second"] {
         let program = scene.process(image, arguments, &["user32.dll"]);

@@ -25,8 +25,7 @@ const EVENTS: u32 = 40;
 const BURSTS: u32 = 20;
 
 fn plant(scene: &mut Scene) -> Planted {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/trace", &[]);
     let main = root(image, "CSession::Run");
     // A provider that no reader can know, since its GUID depends on the seed.

@@ -39,8 +39,7 @@ fn plant(scene: &mut Scene) -> Planted {
     let maker = scene.maker();
     let (driver, tool) = (scene.executable(maker), scene.executable(maker));
     storm(scene, driver, tool, lock);
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "", &GUI);
     let main = root(image, "CMainWindow::Run");
     let thread = scene

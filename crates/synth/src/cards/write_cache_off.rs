@@ -32,8 +32,7 @@ fn plant(scene: &mut Scene) -> Planted {
     if scene.is_sick() {
         scene.b.writes_through();
     }
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/import", &[]);
     let main = root(image, "CImport::Run");
     let file = scene.b.file(keep(format!(

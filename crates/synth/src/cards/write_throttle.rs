@@ -36,8 +36,7 @@ struct Cache {
 }
 
 fn plant(scene: &mut Scene) -> Planted {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/export", &[]);
     let main = root(image, "CExport::Run");
     let name = scene.names.word();

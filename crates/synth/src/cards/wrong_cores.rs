@@ -29,8 +29,7 @@ fn plant(scene: &mut Scene) -> Planted {
     let maker = scene.maker();
     let agent = scene.executable(maker);
     service(scene, agent);
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/convert /background", &[]);
     let main = root(image, "CConvert::Run");
     // Below normal: the policy of the system moves these threads to efficient cores.

@@ -5,11 +5,9 @@ use etwkit_decode::kernel::merge::IMAGE_ID;
 use etwkit_decode::kernel::provider::{self, KERNEL_PROCESS};
 use etwkit_decode::kernel::{group, image, process, thread};
 
-use super::context::Context;
-use super::identity::DescribedThread;
-use super::importer::{Declaration, Importer, Learned};
-use super::waiting;
 use crate::declared::{Events, Topic, sums};
+use crate::import::pipeline::identity::DescribedThread;
+use crate::import::pipeline::{Context, Declaration, Importer, Learned, waiting};
 use crate::sink::{Sink, SinkError};
 use crate::table::{Method, Module, Process, Row, Thread};
 

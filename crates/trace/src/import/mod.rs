@@ -1,67 +1,115 @@
 //! Conversion of events into rows of all tables, in two passes over a session.
 //!
 //! - `pipeline`: the way of events to rows; its `importer` is the interface of importers
-//! - one importer for each topic, in the list `IMPORTERS`
+//! - `described`: the tables that name processes, threads and code
+//! - a module for each topic, with the importers that are in the list `IMPORTERS`
 //!
 //! The second pass passes rows on in batches, so memory does not grow with the trace.
 
-mod actor;
-mod adapters;
-mod affinity;
-mod alpc;
-mod assemblies;
-mod call_facts;
-mod calls;
-mod core_rows;
-mod cores;
-mod counter_names;
-mod counters;
-mod deltas;
 mod described;
-mod disk_queue;
-mod dns;
-mod dotnet;
-mod dpc;
-mod event_count;
-pub mod facts;
-mod focus;
-mod gdi_user;
-mod generic;
-mod handles;
-mod heap;
-mod inputs;
-mod instead;
-mod interrupts;
-mod io;
-mod loggers;
-mod machine;
-mod maps;
-mod marks;
-mod memory;
-mod mini_filter;
-mod net;
-mod object_types;
-mod objects;
-mod page_fault;
 mod pipeline;
-mod pool;
-mod power;
-mod priority;
-mod registry;
-mod runtimes;
-mod samples;
-pub mod screenshots;
-mod settings;
-mod sockets;
-mod stack_events;
-mod standby;
-mod switches;
-mod tcp;
-mod tcp_connection;
-mod timer;
-mod user_lock;
-mod virtual_memory;
-mod win32k;
+
+/// Code on processors: samples, counters, and the stacks of events.
+mod cpu {
+    pub(super) mod counter_names;
+    pub(super) mod counters;
+    pub(super) mod samples;
+    pub(super) mod stack_events;
+}
+
+/// .NET runtimes.
+mod dotnet {
+    pub(super) mod assemblies;
+    pub(super) mod events;
+    pub(super) mod runtimes;
+}
+
+/// Events that are shown or counted as such.
+mod events {
+    pub(super) mod event_count;
+    pub(super) mod generic;
+    pub(super) mod marks;
+}
+
+/// Disks, files, and the drivers above them.
+mod files {
+    pub(super) mod disk_queue;
+    pub(super) mod io;
+    pub(super) mod maps;
+    pub(super) mod mini_filter;
+}
+
+/// Memory of the machine and of processes.
+mod memory {
+    pub(super) mod heap;
+    pub(super) mod page_fault;
+    pub(super) mod pool;
+    pub(super) mod usage;
+    pub(super) mod virtual_memory;
+}
+
+/// Network.
+mod net {
+    pub(super) mod dns;
+    pub(super) mod sockets;
+    pub(super) mod tcp;
+    mod tcp_connection;
+    pub(super) mod transfers;
+}
+
+/// Kernel objects, their handles, and keys of the registry.
+mod objects {
+    pub(super) mod handles;
+    mod lifetimes;
+    pub(super) mod object_types;
+    pub(super) mod registry;
+}
+
+/// Power states of processors and of the machine.
+mod power {
+    pub(super) mod processor;
+    pub(super) mod settings;
+    pub(super) mod standby;
+    pub(super) mod timer;
+}
+
+/// The recording and its machine.
+mod recording {
+    pub(super) mod adapters;
+    pub(super) mod core_rows;
+    pub(super) mod cores;
+    pub mod facts;
+    pub(super) mod loggers;
+    pub(super) mod machine;
+}
+
+/// Threads on processors.
+mod sched {
+    pub(super) mod affinity;
+    mod deltas;
+    pub(super) mod dpc;
+    mod instead;
+    mod interrupts;
+    pub(super) mod priority;
+    pub(super) mod switches;
+}
+
+/// System calls and messages between processes.
+mod syscalls {
+    pub(super) mod alpc;
+    mod call_facts;
+    pub(super) mod calls;
+}
+
+/// Windows, their objects, and input.
+mod ui {
+    mod focus;
+    mod gdi_user;
+    pub(super) mod inputs;
+    pub mod screenshots;
+    mod user_lock;
+    pub(super) mod win32k;
+}
 
 use std::ops::ControlFlow;
 
@@ -70,61 +118,59 @@ use etwkit_etl::Session;
 pub use pipeline::job::{ImportError, Imported, Options, Progress};
 pub use pipeline::range::Range;
 pub use pipeline::second_pass::write_trace;
+pub use recording::facts;
+pub use ui::screenshots;
 
 use crate::sink::Sink;
 use crate::topics::recorded;
-use importer::Declaration;
-use pipeline::{
-    clip, collect, context, identity, importer, inline_stack, job, line, range, routes,
-    second_pass, tables, waiting,
-};
+use pipeline::{Declaration, collect, routes, second_pass};
 
 /// All importers. Importers whose tables name things come first, and the one for events that no
 /// other importer shows comes last. At the end of the trace they finish in reverse order: rows that
 /// are still open may name further threads.
 pub(crate) const IMPORTERS: &[&Declaration] = &[
     &second_pass::DECLARATION,
-    &event_count::DECLARATION,
-    &machine::DECLARATION,
-    &adapters::DECLARATION,
-    &facts::DECLARATION,
-    &loggers::DECLARATION,
-    &core_rows::DECLARATION,
+    &events::event_count::DECLARATION,
+    &recording::machine::DECLARATION,
+    &recording::adapters::DECLARATION,
+    &recording::facts::DECLARATION,
+    &recording::loggers::DECLARATION,
+    &recording::core_rows::DECLARATION,
     &described::PROCESSES,
-    &affinity::DECLARATION,
+    &sched::affinity::DECLARATION,
     &described::CODE,
-    &stack_events::DECLARATION,
-    &samples::DECLARATION,
-    &switches::DECLARATION,
-    &priority::DECLARATION,
-    &dpc::DECLARATION,
-    &power::DECLARATION,
-    &counters::DECLARATION,
-    &io::DECLARATION,
-    &mini_filter::DECLARATION,
-    &page_fault::DECLARATION,
-    &net::DECLARATION,
-    &dns::DECLARATION,
-    &tcp::DECLARATION,
-    &sockets::DECLARATION,
-    &memory::DECLARATION,
-    &settings::DECLARATION,
-    &timer::DECLARATION,
-    &standby::DECLARATION,
-    &registry::DECLARATION,
-    &calls::DECLARATION,
-    &alpc::DECLARATION,
-    &handles::DECLARATION,
-    &maps::DECLARATION,
-    &virtual_memory::DECLARATION,
-    &heap::DECLARATION,
-    &pool::DECLARATION,
-    &win32k::DECLARATION,
-    &screenshots::DECLARATION,
-    &marks::DECLARATION,
-    &runtimes::DECLARATION,
-    &dotnet::DECLARATION,
-    &generic::DECLARATION,
+    &cpu::stack_events::DECLARATION,
+    &cpu::samples::DECLARATION,
+    &sched::switches::DECLARATION,
+    &sched::priority::DECLARATION,
+    &sched::dpc::DECLARATION,
+    &power::processor::DECLARATION,
+    &cpu::counters::DECLARATION,
+    &files::io::DECLARATION,
+    &files::mini_filter::DECLARATION,
+    &memory::page_fault::DECLARATION,
+    &net::transfers::DECLARATION,
+    &net::dns::DECLARATION,
+    &net::tcp::DECLARATION,
+    &net::sockets::DECLARATION,
+    &memory::usage::DECLARATION,
+    &power::settings::DECLARATION,
+    &power::timer::DECLARATION,
+    &power::standby::DECLARATION,
+    &objects::registry::DECLARATION,
+    &syscalls::calls::DECLARATION,
+    &syscalls::alpc::DECLARATION,
+    &objects::handles::DECLARATION,
+    &files::maps::DECLARATION,
+    &memory::virtual_memory::DECLARATION,
+    &memory::heap::DECLARATION,
+    &memory::pool::DECLARATION,
+    &ui::win32k::DECLARATION,
+    &ui::screenshots::DECLARATION,
+    &events::marks::DECLARATION,
+    &dotnet::runtimes::DECLARATION,
+    &dotnet::events::DECLARATION,
+    &events::generic::DECLARATION,
 ];
 
 const _: () = assert!(

@@ -1,7 +1,8 @@
 //! NT paths to DOS paths.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use etwkit_base::lock::lock;
 use rustc_hash::FxHashMap;
 
 /// The prefixes that the recording names, in time order.
@@ -23,7 +24,7 @@ impl PathMapper {
     /// is.
     #[must_use]
     pub fn dos_path(&self, path: &Arc<str>) -> Arc<str> {
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = lock(&self.cache);
         if let Some(known) = cache.get(path) {
             return Arc::clone(known);
         }

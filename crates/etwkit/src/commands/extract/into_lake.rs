@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use etwkit_lake::{Added, Lake};
+use etwkit_extract::lake::{Added, Lake};
 use tempfile::TempDir;
 
 use super::plan::Job;

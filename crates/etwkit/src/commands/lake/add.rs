@@ -7,7 +7,7 @@ use etwkit_base::digits::counted;
 use etwkit_base::path::stem_of;
 use etwkit_engine::{InputKind, named};
 use etwkit_extract::Extract;
-use etwkit_lake::{Added, Lake};
+use etwkit_extract::lake::{Added, Lake};
 use etwkit_terminal::Exit;
 use etwkit_terminal::errors::advised;
 use serde_json::{Value, json};
@@ -67,7 +67,10 @@ pub(in crate::commands) fn text(all: &Added) -> String {
 }
 
 fn refuse_runs(paths: &[PathBuf]) -> anyhow::Result<()> {
-    match paths.iter().find(|path| etwkit_lake::split(path).is_some()) {
+    match paths
+        .iter()
+        .find(|path| etwkit_extract::lake::split(path).is_some())
+    {
         Some(run) => Err(advised(
             format!(
                 "a run of a lake cannot be added to a lake: {}",

@@ -7,7 +7,7 @@ mod runs;
 use std::time::Duration;
 
 use etwkit_base::digits::counted;
-use etwkit_lake::{Checked, Lake};
+use etwkit_extract::lake::{Checked, Lake};
 use etwkit_terminal::Exit;
 use etwkit_terminal::errors::advised;
 use serde_json::{Value, json};

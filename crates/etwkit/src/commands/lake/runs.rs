@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use etwkit_base::digits::counted;
-use etwkit_lake::{Lake, Run};
+use etwkit_extract::lake::{Lake, Run};
 use etwkit_sql::choice::{Facts, fitting};
 use etwkit_terminal::{Exit, Table};
 use serde_json::{Value, json};

@@ -8,7 +8,7 @@ use etwkit_question::Format::{Fixed, Milliseconds, Process, Word};
 use etwkit_question::covered::{Covered, Recorder};
 use etwkit_question::declare;
 use etwkit_question::rows::Field;
-use etwkit_question::sql::{PROCESS_COLUMNS, filtered};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS};
 use etwkit_question::{Answer, Column, Ranked, View};
 use etwkit_question::{Result, ask};
 use etwkit_sql::Session;
@@ -93,8 +93,8 @@ impl CpuQuestion {
         let parts = self.over_time.unwrap_or(1);
         // The idle process has the interrupts on idle processors; sums of processes also exclude
         // it.
-        let mut conditions = vec!["coalesce(p.pid, -1) <> 0".to_owned()];
-        conditions.extend(self.processes.conditions());
+        let conditions =
+            Conditions::of("coalesce(p.pid, -1) <> 0").and(self.processes.conditions());
         format!(
             "WITH {facts},
 part AS (
@@ -148,7 +148,6 @@ ORDER BY n.start_ns",
             facts = fact::rows(self.range, &self.processes),
             sampled = source::SAMPLED_EVENTS,
             source = source::column(source::SAMPLED_EVENTS, "cpu_source"),
-            conditions = filtered(&conditions),
         )
     }
 }

@@ -39,8 +39,7 @@ pub(super) fn backup(scene: &mut Scene) {
             Step::Answer(answers),
         ],
     );
-    let maker = scene.maker();
-    let writer = scene.executable(maker);
+    let writer = scene.product();
     let program = scene.process(writer, "/autosave", &[]);
     let main = root(writer, "CAutosave::Run");
     let file = scene.b.file(keep(format!(
@@ -119,8 +118,7 @@ pub(super) fn checkpoints(scene: &mut Scene) {
 
 /// Adds a program that reads some of its pages from the disk when it starts, as every program does.
 pub(super) fn first_faults(scene: &mut Scene) {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "", &[]);
     let main = root(image, "main");
     let faults = "nt!KiPageFault nt!MmAccessFault nt!MiDispatchFault nt!MiIssueHardFault nt!MiWaitForInPageComplete";
@@ -148,8 +146,7 @@ pub(super) fn first_faults(scene: &mut Scene) {
 /// Adds a program that reads an old file now and then, for which the disk takes as long as one that
 /// spins.
 pub(super) fn archive(scene: &mut Scene) {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/archive", &[]);
     let main = root(image, "CArchive::Run");
     let file = scene.b.file(keep(format!(

@@ -14,8 +14,7 @@ pub(super) fn download(scene: &mut Scene) {
     for driver in ["afd.sys", "tcpip.sys"] {
         scene.windows(driver);
     }
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/update", &["ws2_32.dll", "mswsock.dll"]);
     let main = root(image, "CDownload::Run");
     let calls = [

@@ -41,8 +41,7 @@ pub(super) fn device(scene: &mut Scene) {
 /// older code runs.
 pub(super) fn compiler(scene: &mut Scene) {
     let libraries = jit_start::runtime(scene);
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.service(image, "--listen", libraries);
     let main = keep(format!("{USER} {HOST} {0}!{0}.Program.Main", image.alias));
     let works = scene.b.code(
@@ -82,8 +81,7 @@ pub(super) fn compiler(scene: &mut Scene) {
 /// Adds a program whose threads take a lock some hundred times a second, and hardly ever wait for
 /// it.
 pub(super) fn locker(scene: &mut Scene) {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/index", &[]);
     let lock = scene.b.event(1);
     let frames = Lock::any(scene);
@@ -114,8 +112,7 @@ pub(super) fn locker(scene: &mut Scene) {
 /// Adds a program that converts at low priority whenever a processor is free, and a thread of it
 /// that has nothing to do until the next result comes.
 pub(super) fn converter(scene: &mut Scene) {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/idle", &[]);
     let results = scene.b.event(0);
     let main = root(image, "CConvert::Run");

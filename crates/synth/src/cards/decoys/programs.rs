@@ -10,8 +10,7 @@ use crate::script::Step;
 
 /// Adds a program that computes freely on an idle machine.
 pub(super) fn busy(scene: &mut Scene) {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "", &[]);
     let main = root(image, "CWork::Run");
     let thread = scene
@@ -34,8 +33,7 @@ pub(super) fn busy(scene: &mut Scene) {
 
 /// Adds a window that is busy for 60 ms with a message now and then, which no user notices.
 pub(super) fn window(scene: &mut Scene) {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "", &["user32.dll"]);
     let main = root(image, "wWinMain");
     let gets =
@@ -67,8 +65,7 @@ pub(super) fn collector(scene: &mut Scene) {
             scene.b.add_image(image);
         }
     }
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.service(image, "--run", &[CORECLR.name, CORE_LIB.name]);
     let main = keep(format!("{USER} {HOST} {}!Program.Main", image.alias));
     let thread = scene
@@ -153,8 +150,7 @@ pub(super) fn waker(scene: &mut Scene) {
 /// only.
 pub(super) fn background_collector(scene: &mut Scene) {
     let libraries = jit_start::runtime(scene);
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.service(image, "--cache", libraries);
     let started = scene.b.event(0);
     let main = keep(format!("{USER} {HOST} {0}!{0}.Program.Main", image.alias));
@@ -205,8 +201,7 @@ pub(super) fn background_collector(scene: &mut Scene) {
 /// number of threads.
 pub(super) fn warming_pool(scene: &mut Scene) {
     let libraries = jit_start::runtime(scene);
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.service(image, "--queue", libraries);
     let gate = "coreclr!ThreadNative::KickOffThread \
         CoreLib!System.Threading.PortableThreadPool.GateThread.GateThreadStart";

@@ -16,8 +16,7 @@ const PLACE: u32 = 0x700;
 /// Adds a program that looks up names: some do not exist, which is known at once, others are in the
 /// cache.
 pub(super) fn lookups(scene: &mut Scene) {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/sync", &["dnsapi.dll"]);
     let main = root(image, "CSync::ThreadProc");
     let queries = format!("{main} dnsapi!DnsQueryExW dnsapi!Query_PrivateExW");
@@ -58,8 +57,7 @@ pub(super) fn lookups(scene: &mut Scene) {
 
 /// Adds a program that reads one value of the registry a hundred times a second.
 pub(super) fn registry_reader(scene: &mut Scene) {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/watch", &[]);
     let main = root(image, "CWatch::ThreadProc");
     let path = keep(format!(r"\REGISTRY\MACHINE\SOFTWARE\{}", image.alias));
@@ -92,8 +90,7 @@ pub(super) fn registry_reader(scene: &mut Scene) {
 
 /// Adds a player that requests a finer timer while it plays, and closes each event that it opens.
 pub(super) fn player(scene: &mut Scene) {
-    let maker = scene.maker();
-    let image = scene.executable(maker);
+    let image = scene.product();
     let program = scene.process(image, "/play", &[]);
     let main = root(image, "CRender::ThreadProc");
     let asks = scene.b.path(&[

@@ -16,7 +16,7 @@ use super::row_sender::{Branches, RowSender};
 use super::tables::Tables;
 use super::waiting::Pending;
 use crate::directory::Directory;
-use crate::import::inputs::Inputs;
+use crate::import::ui::inputs::Inputs;
 use crate::schedule::Schedule;
 use crate::sink::SinkError;
 use crate::tracker::process::ProcessKey;
@@ -96,6 +96,12 @@ impl<'d> Context<'d> {
         };
         // The schedule is right once it has seen a switch; before, only the first switch-out tells.
         self.schedule.running_on(cpu).or_else(before)
+    }
+
+    /// The thread that logged an event. Records with the short header name none: they are of the
+    /// thread that runs on the processor, if it is known.
+    pub(crate) fn thread_of(&self, event: &RawEvent<'_>) -> Option<u32> {
+        event.thread_id().or_else(|| self.running_on(event.cpu))
     }
 
     /// The path with drive letter of a file key at a raw time.

@@ -5,7 +5,7 @@ use etwkit_etl::clock::Clock;
 use rustc_hash::FxHashMap;
 
 use crate::directory::Directory;
-use crate::import::assemblies::Assemblies;
+use crate::import::dotnet::assemblies::Assemblies;
 use crate::table::{Method, Module, Process, Thread};
 use crate::tracker::image::ImageInstance;
 use crate::tracker::method::MethodTracker;

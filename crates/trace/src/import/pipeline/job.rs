@@ -8,7 +8,7 @@ use etwkit_etl::session::Pass;
 
 use super::range::Range;
 use crate::declared::Recorded;
-use crate::import::inputs::Inputs;
+use crate::import::ui::inputs::Inputs;
 use crate::sink::SinkError;
 use crate::table::{Diagnostic, Trace};
 

@@ -2,10 +2,12 @@
 //!
 //! - `collect`: the first pass, which collects the meaning of names and addresses
 //! - `second_pass`: reads events in order of time; `routes` finds the importer of each
-//! - `context`, `line`, `arena`, `identity`: state shared by all importers
-//! - `row_sender`, `rows`, `waiting`, `stacks`, `nodes`: the path of rows to the tables, on a
-//!   second thread
+//! - `context`, `line`, `arena`, `identity`: state shared by all importers; `actor` is for events of
+//!   providers
+//! - `row_sender`, `rows`, `waiting`, `stacks`, `nodes`: the path of rows to the tables, on a second
+//!   thread
 
+pub(super) mod actor;
 pub(super) mod arena;
 pub(super) mod clip;
 pub(super) mod collect;
@@ -26,3 +28,12 @@ pub(super) mod second_pass;
 pub(super) mod stacks;
 pub(super) mod tables;
 pub(super) mod waiting;
+
+// The names that most importers need.
+pub(super) use actor::Actor;
+pub(super) use context::Context;
+pub(super) use identity::{Who, key};
+pub(super) use importer::{Declaration, Importer, IsShown, Learned};
+pub(super) use line::{Seq, StackSource};
+pub(super) use range::Range;
+pub(super) use waiting::Pending;

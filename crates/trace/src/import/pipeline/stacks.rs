@@ -8,7 +8,7 @@ use super::arena::{Chunk, Chunks, RawStack};
 use super::line::Seq;
 use super::nodes::{Nodes, Top};
 use crate::directory::Directory;
-use crate::import::assemblies::Assemblies;
+use crate::import::dotnet::assemblies::Assemblies;
 use crate::out::Out;
 use crate::sink::{Sink, SinkError};
 use crate::table::{Frame, IlOffset, Stack};
