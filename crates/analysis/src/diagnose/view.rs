@@ -9,8 +9,9 @@ use etwkit_question::{Column, Line, ProcessCell, Ranked, Source, Value, View, la
 use super::costs::CostRow;
 use super::finding::{FindingRow, RuleRow, order};
 use super::recorded::{NAMED_BY, how_named};
-use super::sentence::{duration, of_cause};
+use super::sentence::of_cause;
 use crate::chain::middle;
+use crate::duration::duration;
 
 /// How much of a finding is shown.
 #[derive(Clone)]
