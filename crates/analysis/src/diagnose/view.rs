@@ -283,6 +283,28 @@ mod tests {
     }
 
     #[test]
+    fn rules_that_lack_the_same_are_one_line() {
+        let row = |rule: &str, missing: &str| RuleRow {
+            rule: rule.to_owned(),
+            state: "not checked".to_owned(),
+            missing: Some(missing.to_owned()),
+            ..RuleRow::default()
+        };
+        let rules = [
+            row("gc-pause", ".NET collections (keyword GC)"),
+            row("jit-start", ".NET compilations (keyword JIT)"),
+            row("rundown-stall", ".NET collections (keyword GC)"),
+        ];
+        assert_eq!(
+            unchecked(&rules),
+            [
+                "gc-pause, rundown-stall: no .NET collections (keyword GC)",
+                "jit-start: no .NET compilations (keyword JIT)",
+            ]
+        );
+    }
+
+    #[test]
     fn a_long_chain_is_shown_by_its_ends() {
         let chain = |links: usize| {
             let lines: Vec<String> = (1..=links).map(|link| format!("wait {link}")).collect();
