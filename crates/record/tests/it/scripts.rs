@@ -334,6 +334,31 @@ fn a_profile_of_a_file_is_read_before_the_start() {
     fs::write(&one, text).unwrap();
     let script = printed(&["start", "--file", one.to_str().unwrap()]).unwrap();
     assert!(script.contains("one.wprp!Good"), "{script}");
+    assert!(!script.contains("Default profile"), "{script}");
+    // Of several, the one that the file marks as the default, with its variants.
+    let marked = path.with_file_name("marked.wprp");
+    let mark = |profile: &str| profile.replace(" Name=", " Default=\"true\" Name=");
+    let start_of = |profiles: &[String]| {
+        let profiles = profiles.concat();
+        let text = format!(
+            "<WindowsPerformanceRecorder Version=\"1.0\"><Profiles>{definitions}{profiles}</Profiles></WindowsPerformanceRecorder>"
+        );
+        fs::write(&marked, text).unwrap();
+        printed(&["start", marked.to_str().unwrap()])
+    };
+    let script = start_of(&[broken.clone(), mark(&good), mark(&variant)]).unwrap();
+    assert!(
+        script.contains("marked.wprp!Good") && script.contains("marked.wprp: Good. "),
+        "{script}"
+    );
+    for profiles in [
+        [good.clone(), broken.clone()],
+        [mark(&good), mark(&profile("Other", "SP"))],
+        [mark(&good).replace("true", "false"), broken.clone()],
+    ] {
+        let several = start_of(&profiles).unwrap_err();
+        assert!(several.contains("is a file of them"), "{several}");
+    }
     let nowhere = printed(&["start", "nothere.wprp!P"]).unwrap_err();
     assert!(nowhere.contains("cannot read nothere.wprp"), "{nowhere}");
     let unnamed = printed(&["start", "my.wprp"]).unwrap_err();
