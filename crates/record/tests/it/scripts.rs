@@ -21,11 +21,44 @@ fn printed(words: &[&str]) -> Result<String, String> {
     said
 }
 
+/// Lines with which a script may begin.
+const BEGINNING: [&str; 2] = ["@echo off", "chcp 65001 >nul"];
+
 /// The lines of a script that do something.
 fn acts(text: &str) -> Vec<&str> {
     text.lines()
-        .filter(|line| !line.starts_with("rem ") && !line.is_empty() && *line != "@echo off")
+        .filter(|line| !line.starts_with("rem ") && !line.is_empty() && !BEGINNING.contains(line))
         .collect()
+}
+
+#[test]
+fn a_script_with_characters_beyond_ascii_is_read_as_utf_8() {
+    for words in [
+        &["mark", "für Ä"][..],
+        &["stop", "größe.etl"],
+        &["now", "--", "größe.exe"],
+        &["now", "--symbols", "für Ä"],
+        &["wpr", "-marker", "für Ä"],
+    ] {
+        let script = printed(words).unwrap();
+        let mut lines = script.lines();
+        let head = [lines.next(), lines.next()].map(Option::unwrap);
+        assert_eq!(head, BEGINNING, "{words:?}: {script}");
+        assert!(script.contains("save it as UTF-8"), "{words:?}: {script}");
+    }
+    for words in [
+        &["mark", "for A"][..],
+        &["now", "--", "size.exe"],
+        &["start", "cswitch"],
+        &["wpr", "-marker", "for A"],
+    ] {
+        let script = printed(words).unwrap();
+        assert!(script.is_ascii(), "{words:?}: {script}");
+        assert!(
+            !script.contains("chcp") && !script.contains("UTF-8"),
+            "{words:?}: {script}"
+        );
+    }
 }
 
 #[test]
