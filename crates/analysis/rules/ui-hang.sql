@@ -152,10 +152,10 @@ WITH RECURSIVE recording AS (
     coalesce(a.weight_ns, 0) >= $min_sampled_percent / 100 * w.run_ns
       OR g.from_ns < coalesce(s.from_ns, g.to_ns) OR g.to_ns > s.to_ns AS is_sampled
   FROM gaps g
-  LEFT JOIN waits w ON w.thread_key = g.thread_key AND w.from_ns = g.from_ns
+  LEFT JOIN waits w USING (thread_key, from_ns)
+  LEFT JOIN sampled a USING (thread_key, from_ns)
   LEFT JOIN thread t ON t.thread_key = w.by_thread
   LEFT JOIN process o ON o.process_key = t.process_key AND o.process_key <> g.process_key AND o.pid > 4
-  LEFT JOIN sampled a ON a.thread_key = g.thread_key AND a.from_ns = g.from_ns
   CROSS JOIN sampling s
 ), hangs AS (
   SELECT * FROM judged
@@ -187,7 +187,8 @@ WITH RECURSIVE recording AS (
   SELECT thread_key, from_ns, ' through ' || string_agg(name, ', ' ORDER BY step) AS through
   FROM (
     SELECT h.thread_key, h.from_ns, h.name, min(h.step) AS step
-    FROM helpers h JOIN lasts l ON l.thread_key = h.thread_key AND l.from_ns = h.from_ns AND l.by_key <> h.by_key
+    FROM helpers h JOIN lasts l USING (thread_key, from_ns)
+    WHERE h.by_key <> l.by_key
     GROUP BY h.thread_key, h.from_ns, h.name)
   GROUP BY thread_key, from_ns
 ), stacks AS ( -- for a hang that waits the stack of its longest wait, for one that computes those of all samples
@@ -234,8 +235,8 @@ WITH RECURSIVE recording AS (
       WHEN h.is_unknown AND NOT h.is_blocked THEN 'work that was not recorded' ELSE coalesce(b.place, 'an unknown function') END AS culprit,
     coalesce(e.through, '') AS through
   FROM hangs h
-  LEFT JOIN blamed b ON b.thread_key = h.thread_key AND b.from_ns = h.from_ns
-  LEFT JOIN lasts l ON l.thread_key = h.thread_key AND l.from_ns = h.from_ns
+  LEFT JOIN blamed b USING (thread_key, from_ns)
+  LEFT JOIN lasts l USING (thread_key, from_ns)
   LEFT JOIN ways e ON e.thread_key = h.thread_key AND e.from_ns = h.from_ns
   LEFT JOIN process p ON p.process_key = coalesce(l.by_key, h.by_key)
 ), culprits AS (
@@ -258,7 +259,7 @@ SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, d.state, max
   CASE WHEN d.state = 'computed in' THEN max(v.pid) END AS computing_pid,
   CASE WHEN d.state IN ('computed in', 'was busy with') THEN max(v.pid) END AS busy_pid,
   CASE WHEN d.state LIKE 'waited%' AND r.has_switches THEN max(v.pid) END AS blocked_pid
-FROM delays d JOIN culprits c ON c.culprit = d.culprit AND c.state = d.state
+FROM delays d JOIN culprits c USING (culprit, state)
 LEFT JOIN process v ON v.process_key = d.process_key
 CROSS JOIN recording r
 WHERE c.total_ns >= least($min_total_ms * 1000000, $min_trace_percent / 100 * (r.to_ns - r.from_ns))

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use etwkit_base::digits::grouped;
+use etwkit_base::shell;
 use etwkit_question::ask;
 use etwkit_question::group::Top;
 use etwkit_question::range::Range;
@@ -18,7 +19,7 @@ use crate::stacks::StackText;
 use crate::threads::{Thread, Threads};
 use crate::time_line::sums;
 use crate::trace_end::TraceEnds;
-use crate::wait::{WaitRequest, WaitRow};
+use crate::wait::{WaitRequest, WaitRow, WaitSort};
 
 /// Ratio limit for following a wait: its thread ran and was ready for at most this many times as
 /// long in the same period. A readying thread that was busy nearly all the time is an explanation
@@ -164,6 +165,9 @@ impl Chain {
 /// thread waits for the sleeping one.
 const NOBODY_WAITED: &str = "!DelayExecution;!WrDelayExecution;!WrQueue;!WrLpcReceive";
 
+/// The reason for no chain where there is nothing to start from.
+const NO_WAIT: &str = "no wait of a thread was recorded, and a chain starts from a wait";
+
 /// Chains of the longest waits.
 impl WaitRequest {
     /// Returns the SQL for the waits that the chains start from.
@@ -172,27 +176,71 @@ impl WaitRequest {
         self.start_of_chains().list_sql()
     }
 
-    /// Returns why there is no chain, if all waits that match start none by themselves.
+    /// Returns why there is no chain, if no wait was recorded, or if all waits that match start none
+    /// by themselves.
     ///
     /// # Errors
     /// The query fails.
     pub(crate) fn why_no_chain(&self, session: &Session) -> Result<Option<String>> {
-        if self.all_waits || self.reason.is_some() {
+        if self.reason.is_some() {
             return Ok(None);
         }
-        let starting = TextFilter::parse(NOBODY_WAITED);
         let counts = self.counts(session)?;
+        if counts.is_empty() && self.chooses_none() {
+            return Ok(Some(NO_WAIT.to_owned()));
+        }
+        let starting = TextFilter::parse(NOBODY_WAITED);
         let is_start = |count: &CountOfReason| starting.matches(count.wait_reason.as_deref());
-        if counts.is_empty() || counts.iter().any(is_start) {
+        if self.all_waits || counts.is_empty() || counts.iter().any(is_start) {
             return Ok(None);
         }
         // Of many extracts only the first are searched.
         let is_counted = session.names().count() <= 1;
         let reasons: Vec<String> = counts.iter().map(|count| count.text(is_counted)).collect();
+        let example = if is_counted && self.chooses_none() {
+            self.example(session)?
+        } else {
+            String::new()
+        };
         Ok(Some(format!(
-            "all waits are sleeps or waits for work ({}), which start no chain; --all-waits shows their chains",
+            "all waits are sleeps or waits for work ({}), which start no chain; --all-waits shows their chains{example}",
             reasons.join(", ")
         )))
+    }
+
+    /// Returns `true` if no option chooses among waits.
+    fn chooses_none(&self) -> bool {
+        let all = Self {
+            top: self.top,
+            stack_tag_file: self.stack_tag_file.clone(),
+            by: self.by,
+            chain: self.chain,
+            all_waits: self.all_waits,
+            sort: self.sort,
+            stacks: self.stacks,
+            details: self.details,
+            ..Self::default()
+        };
+        *self == all
+    }
+
+    /// Returns how to choose the process with the longest wait.
+    fn example(&self, session: &Session) -> Result<String> {
+        let longest = Self {
+            chain: true,
+            sort: WaitSort::Wait,
+            top: Top {
+                count: Some(1),
+                skip: 0,
+            },
+            ..self.clone()
+        };
+        let waits = longest.list(session)?;
+        let process = waits.first().and_then(|wait| wait.process.as_deref());
+        Ok(process.map_or_else(String::new, |name| {
+            let name = shell::quoted_pattern(name);
+            format!(", and --process {name} --all-waits those of the process with the longest wait")
+        }))
     }
 
     /// Returns the number of waits of each reason, sleeps and waits for work included, most first.

@@ -10,6 +10,7 @@
 pub mod chain;
 pub mod diagnose;
 pub mod diff;
+mod duration;
 pub mod explain;
 pub mod overhead;
 mod page;

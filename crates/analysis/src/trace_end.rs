@@ -51,6 +51,7 @@ pub(crate) fn check(session: &Session) -> Result<()> {
         return Err(Error::NotRecorded {
             what: "context switches",
             how: HOW,
+            tables: vec!["context_switch"],
         });
     }
     // One row is enough; counting all would read millions of them.
@@ -70,6 +71,7 @@ pub(crate) fn check(session: &Session) -> Result<()> {
         return Err(Error::NotRecorded {
             what: "events that make threads ready (ReadyThread)",
             how: HOW,
+            tables: Vec::new(),
         });
     }
     Ok(())

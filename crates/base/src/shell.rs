@@ -35,11 +35,12 @@ pub fn quoted(word: &str) -> String {
     in_pieces(word)
 }
 
-/// Quotes a word piece by piece, each with the quotes between which no shell reads it.
+/// Quotes a word piece by piece, each with the quotes between which no shell reads it. PowerShell takes
+/// the pieces as one word only if plain characters precede them: no line is one word for all three shells
+/// if the word begins with another sign, such as `$it's`.
 fn in_pieces(word: &str) -> String {
-    // PowerShell takes a quote as the start of a new word, unless letters without quotes precede it.
-    let letters = word.find(|letter: char| !letter.is_alphanumeric());
-    let (bare, rest) = word.split_at(letters.unwrap_or(word.len()));
+    let plain = word.find(|letter: char| !is_plain_start(letter));
+    let (bare, rest) = word.split_at(plain.unwrap_or(word.len()));
     let mut line = bare.to_owned();
     let mut open = None;
     // `cmd` knows only double quotes, and counts those of the word as well.
@@ -68,6 +69,12 @@ fn in_pieces(word: &str) -> String {
     }
     line.extend(open);
     line
+}
+
+/// Returns `true` for a character that stays bare at the start of a word, before quotes. A backslash would
+/// escape the quote after it, and PowerShell makes a list of what a comma separates.
+fn is_plain_start(letter: char) -> bool {
+    letter.is_alphanumeric() || "-_=./:+".contains(letter)
 }
 
 /// Returns `true` for a character that PowerShell reads as a single quote.
@@ -298,6 +305,24 @@ mod tests {
     }
 
     #[test]
+    fn a_word_that_begins_with_a_plain_sign_is_one_word_for_powershell() {
+        for (word, expected) in [
+            ("./it's $x", r#"./it"'s "'$x'"#),
+            ("/tmp/a&$b", r#"/tmp/a"&"'$b'"#),
+            ("_'$", r#"_"'"'$'"#),
+            ("=$a|b", r#"=""'$a'"|b""#),
+            ("--where=name = 'a$b'", r#"--where=name" = 'a"'$b'"'""#),
+        ] {
+            let line = quoted(word);
+            assert_eq!(line, expected);
+            assert!(!line.starts_with(['"', '\'']), "{line}");
+            assert_eq!(split(&line), [word], "{line}");
+            assert_eq!(read_by_powershell(&line), word, "{line}");
+            assert!(!is_read_by_cmd(&line), "{line}");
+        }
+    }
+
+    #[test]
     fn what_is_quoted_is_split_into_the_same_words() {
         let line = joined(DIFFICULT);
         assert_eq!(split(&line), DIFFICULT);
@@ -307,7 +332,13 @@ mod tests {
     #[test]
     fn a_shell_reads_the_same_words() {
         let pairs = pairs_of_punctuation();
-        let all: Vec<&str> = pairs.iter().map(String::as_str).chain(DIFFICULT).collect();
+        let signs = ["./it's $x", "=$a|b", "-'$(x)", "a/'$\\"];
+        let all: Vec<&str> = pairs
+            .iter()
+            .map(String::as_str)
+            .chain(DIFFICULT)
+            .chain(signs)
+            .collect();
         // No word contains the character that separates them here.
         let script = format!("printf '%s\\001' {}", joined(&all));
         let shell = std::process::Command::new("sh")

@@ -185,6 +185,7 @@ pub(crate) fn find<'s>(
             etwkit_question::Error::NotRecorded {
                 what: "packets",
                 how: HOW_TO_RECORD,
+                tables: Vec::new(),
             }
         };
         return Err(missing.of(session).into());

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::kind;
 use crate::manifest;
 use crate::store_error::{TOO_MANY_OPEN, is_too_many_open};
 
@@ -257,9 +258,10 @@ impl Error {
             Self::Doubled { .. } => {
                 "unpack the files one by one under different names (7z x -aou does), and name those"
             }
-            Self::OtherArchive { .. } | Self::ArchiveInside { .. } | Self::Method { .. } => {
-                "unpack it and name the .etl files"
+            Self::OtherArchive { kind, .. } | Self::ArchiveInside { found: kind, .. } => {
+                kind::how_to_unpack(kind)
             }
+            Self::Method { .. } => "unpack it and name the .etl files",
             Self::DamagedArchive { .. } => {
                 "copy or download the archive again; `etwkit` reads what is left of a damaged .etl file, \
                  so unpack what can be unpacked and name that"

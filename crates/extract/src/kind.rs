@@ -43,13 +43,17 @@ const STARTS: [(&[u8], FileKind); 13] = [
     (b"\xFD7zXZ\0", FileKind::Packed(Format::Xz)),
     (b"BZh", FileKind::Packed(Format::Bzip2)),
     (b"\x04\x22\x4D\x18", FileKind::Packed(Format::Lz4)),
-    (
-        b"\x02\x21\x4C\x18",
-        FileKind::Other("an old lz4 file (lz4 -l)"),
-    ),
-    (b"Rar!\x1A\x07", FileKind::Other("a RAR archive (.rar)")),
-    (b"MSWIM\0\0\0", FileKind::Other("a Windows image (.wim)")),
+    (b"\x02\x21\x4C\x18", FileKind::Other(OLD_LZ4)),
+    (b"Rar!\x1A\x07", FileKind::Other(RAR)),
+    (b"MSWIM\0\0\0", FileKind::Other(WINDOWS_IMAGE)),
 ];
+
+/// Kinds of files that are not read.
+const OLD_LZ4: &str = "an old lz4 file (lz4 -l)";
+const RAR: &str = "a RAR archive (.rar)";
+const WINDOWS_IMAGE: &str = "a Windows image (.wim)";
+const TAR_ARCHIVE: &str = "a tar archive (.tar)";
+const LZMA: &str = "an LZMA file (.lzma)";
 
 const ZSTD: &[u8] = b"\x28\xB5\x2F\xFD";
 /// The first frame of pzstd holds four bytes for unpackers, which others skip.
@@ -69,7 +73,10 @@ impl FileKind {
             return Self::Packed(Format::Zstd);
         }
         if head.get(TAR_AT..TAR_AT + TAR.len()) == Some(TAR) {
-            return Self::Other("a tar archive (.tar)");
+            return Self::Other(TAR_ARCHIVE);
+        }
+        if is_lzma(head) {
+            return Self::Other(LZMA);
         }
         Self::Trace
     }
@@ -88,6 +95,44 @@ impl FileKind {
             Self::Other(name) => name,
             Self::Trace => return None,
         })
+    }
+}
+
+/// Returns `true` for the start of an LZMA file, which has no mark of its own: the usual properties, a
+/// dictionary of whole 64 KiB, and the size of the content, which is unknown or below a terabyte.
+fn is_lzma(head: &[u8]) -> bool {
+    const PROPERTIES: [u8; 3] = [0x5D, 0, 0];
+    let Some(size) = head.get(5..13) else {
+        return false;
+    };
+    let is_size = matches!(
+        size,
+        [_, _, _, _, _, 0, 0, 0] | [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]
+    );
+    head.starts_with(&PROPERTIES) && is_size
+}
+
+/// Advice for a file that has to be unpacked by hand.
+macro_rules! unpack {
+    ($by:literal) => {
+        concat!(
+            "unpack it (",
+            $by,
+            ") and name the .etl files; etwkit itself unpacks .zip, .7z, .cab, and .gz, .zst, .xz, .bz2 \
+             and .lz4 of a trace"
+        )
+    };
+}
+
+/// Returns how to unpack a kind of file that is not read.
+pub(crate) fn how_to_unpack(kind: &str) -> &'static str {
+    match kind {
+        TAR_ARCHIVE => unpack!("`tar -xf FILE`, also on Windows"),
+        LZMA => unpack!("`xz -d FILE`, or 7-Zip"),
+        RAR => unpack!("`unrar x FILE`, or 7-Zip"),
+        WINDOWS_IMAGE => unpack!("`7z x FILE`"),
+        OLD_LZ4 => unpack!("`lz4 -d FILE`"),
+        _ => "unpack it and name the .etl files",
     }
 }
 
@@ -122,11 +167,34 @@ mod tests {
                 b"\x50\x2A\x4D\x18\x04\0\0\0\x11\0\0\0\x28\xB5\x2F\xFD",
                 FileKind::Packed(Format::Zstd),
             ),
-            (&tar, FileKind::Other("a tar archive (.tar)")),
+            (&tar, FileKind::Other(TAR_ARCHIVE)),
+            // Without its size, and with one of 16 MiB.
+            (
+                b"\x5D\0\0\x80\0\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\0",
+                FileKind::Other(LZMA),
+            ),
+            (b"\x5D\0\0\x80\0\0\0\0\x01\0\0\0\0\0", FileKind::Other(LZMA)),
+            (b"\x5D\0\0\x80\0\0\0\0\x01\0\0\0\x01\0", FileKind::Trace),
+            (b"\x5D\0\0", FileKind::Trace),
             (&[0, 0, 1, 0], FileKind::Trace),
             (b"PK", FileKind::Trace),
         ] {
             assert_eq!(FileKind::of(head), kind, "{head:?}");
+        }
+    }
+
+    #[test]
+    fn files_that_are_not_read_have_a_command_that_unpacks_them() {
+        for kind in [OLD_LZ4, RAR, WINDOWS_IMAGE, TAR_ARCHIVE, LZMA] {
+            let how = how_to_unpack(kind);
+            assert!(how.contains(" FILE`"), "{kind}: {how}");
+            for read in [FileKind::Zip, FileKind::SevenZip, FileKind::Cab] {
+                let (_, ending) = read.name().unwrap().split_once('(').unwrap();
+                assert!(
+                    how.contains(ending.trim_end_matches(')')),
+                    "{kind}: {ending}"
+                );
+            }
         }
     }
 }

@@ -61,6 +61,25 @@ pub fn is_recorded(session: &Session, table: &str) -> Result<bool> {
     Ok(has_rows(session, table)? || is_recorded_but_empty(session, table)?)
 }
 
+/// Returns `true` if the traces, of which an extract may have a part, have no topic that fills one of
+/// these tables. Of tables without a topic, and of topics that an extract does not list, that is not
+/// known.
+pub(crate) fn is_never_recorded(session: &Session, tables: &[&str]) -> bool {
+    let is_missing = |name: &str| {
+        let mut known = session
+            .manifests()
+            .flat_map(|(_, manifest)| &manifest.topics)
+            .filter(|topic| topic.topic == name)
+            .peekable();
+        known.peek().is_some() && known.all(|topic| !topic.recorded)
+    };
+    let topics: Vec<&str> = tables
+        .iter()
+        .flat_map(|table| topics::of_table(table))
+        .collect();
+    !topics.is_empty() && topics.into_iter().all(is_missing)
+}
+
 /// Returns `true` if a table has no rows although its topic was recorded: none of it happened, or the
 /// extract is of a part of a trace that has its events elsewhere.
 ///

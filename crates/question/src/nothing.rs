@@ -44,6 +44,8 @@ pub struct RowFilters {
     given: Vec<(Opt, String)>,
     /// The request with these values; `None` if they are faulty.
     request: Option<Box<dyn AnyRequest>>,
+    /// True if an option was given, whether it chooses rows or not.
+    has_options: bool,
     /// True if one answer is about all extracts. It can lack rows although its options match.
     is_of_all: bool,
     /// True if the idle process has rows only with an option.
@@ -75,6 +77,7 @@ impl RowFilters {
         Self {
             given: question.options().into_iter().filter_map(given).collect(),
             request: question.read(values).ok(),
+            has_options: !values.is_empty(),
             is_of_all: question.is_of_all(),
             leaves_out_idle: question.options().iter().any(|option| option.name == IDLE),
         }
@@ -96,8 +99,17 @@ impl RowFilters {
         open: impl FnOnce() -> std::result::Result<std::sync::Arc<Session>, E>,
     ) -> std::result::Result<String, E> {
         let no_rows = format!("no rows in {of}");
-        if self.given.is_empty() {
+        // Without any option a question leaves nothing out by itself.
+        if !self.has_options {
             return Ok(no_rows);
+        }
+        let session = open()?;
+        let reason = self.own_reason(&session)?;
+        if self.given.is_empty() {
+            return Ok(match reason {
+                Some(reason) => format!("{no_rows}: {reason}"),
+                None => no_rows,
+            });
         }
         let option = |(option, value): &(Opt, String)| {
             format!("--{} {value}", option.name).trim_end().to_owned()
@@ -108,11 +120,11 @@ impl RowFilters {
             _ => " together",
         };
         let asked = asked.join(" and ");
-        let (session, mut why) = (open()?, Vec::new());
-        if let Some(reason) = self.own_reason(&session)? {
+        if let Some(reason) = reason {
             return Ok(format!("nothing in {of} for {asked}: {reason}"));
         }
         let asked = format!("nothing in {of} matches {asked}");
+        let mut why = Vec::new();
         for (option, value) in &self.given {
             why.extend(match (&option.of, &option.kind) {
                 (Some(Among::Processes), _) => match no_process(&session, value)? {

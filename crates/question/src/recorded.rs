@@ -44,6 +44,7 @@ impl Recorded {
             false => Err(Error::NotRecorded {
                 what: self.what,
                 how: self.how,
+                tables: vec![self.rows, self.sums],
             }),
         }
     }

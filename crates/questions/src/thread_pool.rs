@@ -188,11 +188,13 @@ fn missing(session: &Session) -> Result<Error> {
         Error::NotRecorded {
             what: "events of thread pools, though it has others of the .NET runtime: whether a pool starved is not known",
             how: "also record the provider Microsoft-Windows-DotNETRuntime with the keyword 0x10000 (Threading)",
+            tables: vec!["thread_pool"],
         }
     } else {
         Error::NotRecorded {
             what: "events of the .NET runtime",
             how: "record the provider Microsoft-Windows-DotNETRuntime with the keyword 0x10000 (Threading)",
+            tables: vec!["thread_pool"],
         }
     })
 }

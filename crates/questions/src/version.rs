@@ -307,6 +307,7 @@ ORDER BY item"
             let error = Error::NotRecorded {
                 what: "versions of parts of a product",
                 how: "only extracts of ETWAnalyzer have them; `etwkit dump version --dll NAMES` lists the versions of modules",
+                tables: Vec::new(),
             };
             return Err(error);
         }

@@ -204,6 +204,9 @@ fn start(args: &StartArgs, machine: &mut Machine<'_>, lines: &mut Lines<'_>) -> 
     if let Some(warning) = warning {
         lines.labelled(&format!("warning: {warning}"))?;
     }
+    for note in steps::defaults(&args.profiles) {
+        lines.labelled(&format!("note: {note}"))?;
+    }
     lines.line(if args.boot {
         "The next start of Windows is recorded"
     } else {

@@ -10,6 +10,7 @@ use etwkit_terminal::{Exit, Lines};
 use crate::args::{BootArgs, DAY, NowArgs, StartArgs, StopArgs};
 use crate::command::stop;
 use crate::recording::Machine;
+use crate::steps;
 
 /// Polling interval for the end of the command.
 const LOOK: Duration = Duration::from_millis(50);
@@ -44,6 +45,9 @@ pub(crate) fn now(
     machine.free(&target)?;
     if let Some(warning) = machine.start(&StartArgs::of(args.profiles.clone()))? {
         lines.labelled(&format!("warning: {warning}"))?;
+    }
+    for note in steps::defaults(&args.profiles) {
+        lines.labelled(&format!("note: {note}"))?;
     }
     lines.line(&format!("Recording{}", until(args)))?;
     lines.flush()?;

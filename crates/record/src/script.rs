@@ -14,11 +14,20 @@ use crate::step::Step;
 /// Ending of a line that ends the script if it fails.
 const OR_EXIT: &str = " || exit /b 1";
 
-/// First lines of each script.
-const HEAD: [&str; 2] = [
-    "@echo off",
-    "rem For Windows: save this as a .cmd file and run it in a terminal of an administrator.",
-];
+/// First line of each script.
+const SILENT: &str = "@echo off";
+
+/// Line that makes `cmd.exe` read the rest of the script as UTF-8: it reads each line by the code page that
+/// is in force then, and by default by that of the language of Windows.
+const UTF_8: &str = "chcp 65001 >nul";
+
+/// The purpose of each script.
+const FOR_WINDOWS: &str =
+    "rem For Windows: save this as a .cmd file and run it in a terminal of an administrator.";
+
+/// Note on characters beyond ASCII. `cmd.exe` reads a byte order mark as a part of the first command.
+const SAVE_AS: &str =
+    "rem It has characters beyond ASCII: save it as UTF-8 without a byte order mark.";
 
 /// Characters that `cmd.exe` reads as operators in the first word of a comment.
 const OPERATORS: &[char] = &['&', '|', '<', '>', '^', '(', ')'];
@@ -32,16 +41,12 @@ pub(crate) fn print<N: AsRef<str>>(
     notes: &[N],
     lines: &mut Lines<'_>,
 ) -> Result<()> {
-    let args = steps.iter().flat_map(|step| &step.args);
-    args.map(String::as_str)
-        .chain(notes.iter().map(AsRef::as_ref))
-        .try_for_each(check)?;
-    HEAD.iter().try_for_each(|line| lines.line(line))?;
-    for note in notes {
-        lines.line(&format!("rem {}", note.as_ref()))?;
+    let mut body = remarks(notes)?;
+    for step in steps {
+        // A later line makes no sense without the previous one.
+        body.extend(one(step, OR_EXIT)?);
     }
-    // A later line makes no sense without the previous one.
-    steps.iter().try_for_each(|step| one(step, OR_EXIT, lines))
+    write(&body, lines)
 }
 
 /// Prints the start of a recording, the lines that are recorded, and its stop as a `.cmd` file. The
@@ -56,13 +61,41 @@ pub(crate) fn print_recording<N: AsRef<str>>(
     notes: &[N],
     lines: &mut Lines<'_>,
 ) -> Result<()> {
-    let later = recorded.iter().chain([stop]);
-    later
-        .flat_map(|step| &step.args)
-        .try_for_each(|arg| check(arg))?;
-    print(start, notes, lines)?;
-    recorded.iter().try_for_each(|step| one(step, "", lines))?;
-    one(stop, OR_EXIT, lines)
+    let mut body = remarks(notes)?;
+    for step in start {
+        body.extend(one(step, OR_EXIT)?);
+    }
+    for step in recorded {
+        body.extend(one(step, "")?);
+    }
+    body.extend(one(stop, OR_EXIT)?);
+    write(&body, lines)
+}
+
+/// Prints a script: its first lines, and these.
+fn write(body: &[String], lines: &mut Lines<'_>) -> Result<()> {
+    let is_ascii = body.iter().all(|line| line.is_ascii());
+    let head: &[&str] = if is_ascii {
+        &[SILENT, FOR_WINDOWS]
+    } else {
+        &[SILENT, UTF_8, FOR_WINDOWS, SAVE_AS]
+    };
+    let body = body.iter().map(String::as_str);
+    for line in head.iter().copied().chain(body) {
+        lines.line(line)?;
+    }
+    Ok(())
+}
+
+/// Returns notes as comments.
+fn remarks<N: AsRef<str>>(notes: &[N]) -> Result<Vec<String>> {
+    let mut remarks = Vec::new();
+    for note in notes {
+        let note = note.as_ref();
+        check(note)?;
+        remarks.push(format!("rem {note}"));
+    }
+    Ok(remarks)
 }
 
 /// Refuses a text with line breaks and other characters that are printed escaped: the script would
@@ -78,11 +111,14 @@ fn check(text: &str) -> Result<()> {
     ))
 }
 
-fn one(step: &Step, ending: &str, lines: &mut Lines<'_>) -> Result<()> {
-    lines.line("")?;
-    lines.line(&format!("rem {}", step.why))?;
-    lines.line(&format!("{step}{ending}"))?;
-    Ok(())
+/// Returns a command line with its purpose above it.
+fn one(step: &Step, ending: &str) -> Result<[String; 3]> {
+    step.args.iter().try_for_each(|arg| check(arg))?;
+    Ok([
+        String::new(),
+        format!("rem {}", step.why),
+        format!("{step}{ending}"),
+    ])
 }
 
 /// Prints a line of a recorder with the effect of each part. Its variables stay variables.
@@ -91,17 +127,14 @@ fn one(step: &Step, ending: &str, lines: &mut Lines<'_>) -> Result<()> {
 /// As for [`print()`].
 pub(crate) fn explain(line: &RecorderLine, lines: &mut Lines<'_>) -> Result<()> {
     line.step.args.iter().try_for_each(|arg| check(arg))?;
-    HEAD.iter().try_for_each(|line| lines.line(line))?;
-    for (part, meaning) in &line.parts {
-        lines.line(&format!("rem {}: {meaning}", comment(part)))?;
-    }
-    for note in &line.notes {
-        lines.line(&format!("rem note: {}", with_variables(note)))?;
-    }
+    let parts = line.parts.iter();
+    let parts = parts.map(|(part, meaning)| format!("rem {}: {meaning}", comment(part)));
+    let notes = line.notes.iter();
+    let notes = notes.map(|note| format!("rem note: {}", with_variables(note)));
     let mut step = line.step.clone();
     step.args = step.args.iter().map(|arg| with_variables(arg)).collect();
-    lines.line(&step.to_string())?;
-    Ok(())
+    let body: Vec<String> = parts.chain(notes).chain([step.to_string()]).collect();
+    write(&body, lines)
 }
 
 /// Returns a text as the start of a comment. `cmd.exe` reads operators in the first word of one.

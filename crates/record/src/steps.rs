@@ -9,7 +9,7 @@ use etwkit_terminal::errors::advised;
 use crate::args::{BootArgs, NowArgs, StartArgs, StopArgs};
 use crate::profiles::{self, FILE_NAME, PROFILES};
 use crate::step::{CARET, CARET_NAME, Step, literal};
-use crate::wprp;
+use crate::wprp::{self, Implied};
 
 /// Returns the profile in the form of wpr's command line. Profiles of etwkit take precedence, unless
 /// a name is spelled as wpr spells its own; `folder` contains their file. Profiles of other files
@@ -44,9 +44,9 @@ fn profile(name: &str, folder: &Path, to_file: bool) -> Result<String> {
     }
     if ends_with(name, ".wprp") {
         let path = Path::new(name);
-        if let Some(only) = wprp::only_profile(path) {
-            wprp::check_profile(path, &only, to_file)?;
-            return Ok(format!("{name}!{only}"));
+        if let Some(Implied::Only(inner) | Implied::Default(inner)) = wprp::implied_profile(path) {
+            wprp::check_profile(path, &inner, to_file)?;
+            return Ok(format!("{name}!{inner}"));
         }
         let message = format!("start takes profiles, and {name} is a file of them");
         return Err(advised(
@@ -60,6 +60,19 @@ fn profile(name: &str, folder: &Path, to_file: bool) -> Result<String> {
         names.join(", ")
     );
     Err(advised(format!("no profile is called \"{name}\""), hint))
+}
+
+/// Returns a note for each file of profiles of which the default one is started.
+pub(crate) fn defaults(profiles: &[String]) -> Vec<String> {
+    let files = profiles
+        .iter()
+        .filter(|name| !name.contains('!') && ends_with(name, ".wprp"));
+    files
+        .filter_map(|file| match wprp::implied_profile(Path::new(file)) {
+            Some(Implied::Default(inner)) => Some(format!("Default profile of {file}: {inner}.")),
+            _ => None,
+        })
+        .collect()
 }
 
 pub(crate) fn ends_with(text: &str, ending: &str) -> bool {
@@ -91,6 +104,10 @@ pub(crate) fn start(args: &StartArgs, folder: &Path) -> Result<Vec<Step>> {
     let mut why: String = own
         .map(|own| format!("{}: {}. ", own.name, own.sentence))
         .collect();
+    for note in defaults(&args.profiles) {
+        why.push_str(&note);
+        why.push(' ');
+    }
     why.push_str(match (args.boot, to_file) {
         (true, _) => "Recording starts with the next start of Windows.",
         (false, true) => "Events go to a file, which grows until the recording is stopped.",

@@ -14,7 +14,7 @@ use datafusion::common::ScalarValue;
 
 use crate::parameters;
 use crate::parameters::{Parameter, Values};
-use crate::{Error, Result};
+use crate::{Error, Result, statement};
 
 macro_rules! library {
     ($($name:literal),+ $(,)?) => {
@@ -150,6 +150,12 @@ impl Query {
             rest = after.to_owned();
         }
         sql + &rest
+    }
+
+    /// Returns how many more operators its SQL may have, where a join or a union counts as five.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        statement::room(&self.sql(false))
     }
 
     /// Returns SQL that counts the rows that the question would have without its limit, for a

@@ -73,8 +73,8 @@ fn check_size(sql: &str, dialect: &GenericDialect) -> Result<()> {
         });
     }
     // Counted before parsing: the planner overflows its stack on statements that the parser still
-    // reads. Text that is not a token is left to the parser, whose error has a position.
-    let steps = steps(&Tokenizer::new(dialect, sql).tokenize().unwrap_or_default());
+    // reads.
+    let steps = steps(&tokens(sql, dialect));
     if steps > MAX_STEPS {
         return Err(Error::TooLong {
             what: "operators, with joins and unions five times",
@@ -85,10 +85,47 @@ fn check_size(sql: &str, dialect: &GenericDialect) -> Result<()> {
     Ok(())
 }
 
+/// Returns how many more steps a statement may have, see [`steps`].
+pub(crate) fn room(sql: &str) -> usize {
+    MAX_STEPS.saturating_sub(steps(&tokens(sql, &GenericDialect {})))
+}
+
+/// Returns the tokens of a text. Text that is not a token is left to the parser, whose error has a
+/// position.
+fn tokens(sql: &str, dialect: &GenericDialect) -> Vec<Token> {
+    Tokenizer::new(dialect, sql).tokenize().unwrap_or_default()
+}
+
 /// Returns the maximum depth of chains of operators: `a AND b AND c` is a tree of two levels.
 /// Brackets are limited by the parser.
 fn steps(tokens: &[Token]) -> usize {
-    let steps = |token: &Token| match token {
+    let mut steps = 0;
+    let mut before = None;
+    for token in tokens {
+        if matches!(token, Token::Whitespace(_)) {
+            continue;
+        }
+        if !is_all(token, before) {
+            steps += steps_of(token);
+        }
+        before = Some(token);
+    }
+    steps
+}
+
+/// Returns `true` for a star that stands for all columns or rows, which multiplies nothing.
+fn is_all(token: &Token, before: Option<&Token>) -> bool {
+    let is_after_no_value = match before {
+        None | Some(Token::LParen | Token::Comma | Token::Period) => true,
+        Some(Token::Word(word)) => word.keyword == Keyword::SELECT,
+        Some(_) => false,
+    };
+    *token == Token::Mul && is_after_no_value
+}
+
+/// Returns the steps of a token: values and signs that separate have none.
+fn steps_of(token: &Token) -> usize {
+    match token {
         Token::Word(word) => match word.keyword {
             Keyword::AND | Keyword::OR | Keyword::NOT | Keyword::LIKE | Keyword::IS => 1,
             Keyword::JOIN | Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT => {
@@ -98,6 +135,7 @@ fn steps(tokens: &[Token]) -> usize {
         },
         Token::Number(..)
         | Token::SingleQuotedString(_)
+        | Token::Placeholder(_)
         | Token::Whitespace(_)
         | Token::Comma
         | Token::LParen
@@ -107,8 +145,7 @@ fn steps(tokens: &[Token]) -> usize {
         | Token::EOF => 0,
         // Any other sign is an operator, or is so rare that it does not matter.
         _ => 1,
-    };
-    tokens.iter().map(steps).sum()
+    }
 }
 
 fn check(statement: &Statement) -> Result<()> {
@@ -187,5 +224,27 @@ impl Visitor for Misread {
             )),
             _ => ControlFlow::Continue(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_operators_and_five_times_joins() {
+        for (sql, steps) in [
+            ("SELECT * FROM a", 0),
+            ("SELECT a.*, count(*) FROM a -- a * b", 0),
+            ("SELECT $x, 'a * b', -1.5", 1),
+            ("SELECT a * b, (a) * $x, 2 * c", 3),
+            ("SELECT a FROM b WHERE c = 1 AND NOT d IS NULL", 4),
+            ("SELECT a FROM b JOIN c ON b.d = c.d", 6),
+            ("SELECT a FROM b JOIN c USING (d, e)", 5),
+            ("SELECT 1 UNION ALL SELECT 2", 5),
+        ] {
+            assert_eq!(MAX_STEPS - room(sql), steps, "{sql}");
+        }
+        assert_eq!(room(&"1 + ".repeat(MAX_STEPS + 1)), 0);
     }
 }

@@ -148,7 +148,7 @@ impl<'s> File<'s> {
         };
         // Buffers missing between others are not missing at the end: numbers show them, or bytes
         // that are not a buffer, at least one in each place.
-        let missing = numbers.last().map_or(0, |(_, missing)| *missing);
+        let missing = file.missing_between();
         let end = buffers.last().map_or(0, |last| last.offset);
         // Both counts are of the same buffers, so the larger one holds and not their sum.
         let between = missing.max(skipped.partition_point(|offset| *offset < end) as u64);

@@ -129,6 +129,19 @@ mod tests {
     }
 
     #[test]
+    fn rules_have_room_for_a_change() {
+        const ROOM: usize = 40;
+        for rule in rules() {
+            let room = rule.query().room();
+            assert!(
+                room >= ROOM,
+                "{}: {room} more operators, and a change of a rule needs up to {ROOM}",
+                rule.name
+            );
+        }
+    }
+
+    #[test]
     fn causes_of_a_rule_are_rules_whose_pieces_can_be_compared() {
         for rule in rules().iter().filter(|rule| rule.has_causes()) {
             assert!(rule.pieces().is_some(), "{}", rule.name);

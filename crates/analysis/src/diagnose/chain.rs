@@ -6,9 +6,9 @@ use etwkit_question::range::Range;
 use etwkit_sql::Session;
 
 use super::finding::FindingRow;
-use super::sentence::duration;
 use crate::Result;
 use crate::chain::{Chain, ChainContext, ChainRow, MAX_LINKS};
+use crate::duration::duration;
 use crate::root::RootKind;
 use crate::wait::{WaitRequest, WaitSort};
 

@@ -10,9 +10,10 @@ use etwkit_sql::{Session, tables};
 
 use super::evidence::{EvidenceLine, line, spot};
 use super::rule::Rule;
-use super::sentence::{duration, fill};
+use super::sentence::fill;
 use crate::Result;
 use crate::chain::ChainContext;
+use crate::duration::duration;
 use crate::explain::capital;
 
 etwkit_question::declare! {

@@ -8,9 +8,10 @@ use etwkit_sql::library::Param;
 use super::evidence::Printed;
 use super::finding::FindingRow;
 use super::question::headline;
-use super::sentence::{duration, of_cause};
+use super::sentence::of_cause;
 use super::view::unchecked;
 use super::{Diagnosis, Rule};
+use crate::duration::duration;
 use crate::page::{END, Text, head, write_visible};
 
 /// The diagnosis of a trace, with what the trace is called.

@@ -4,6 +4,8 @@
 use etwkit_question::any_rows::AnyValue;
 use etwkit_question::numbers::Numbers;
 
+use crate::duration::{duration, significant};
+
 /// Fills a template. A name without a value becomes nothing; braces without a partner stay as they are.
 pub(super) fn fill<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyValue>) -> String {
     filled(template, &value)
@@ -86,58 +88,9 @@ pub(super) fn of_cause(number: i64) -> String {
     )
 }
 
-/// A length of time with three significant digits: `1.19 s`, `138 ms`, `12.5 µs`.
-pub(super) fn duration(ns: i64) -> String {
-    let size = ns.unsigned_abs();
-    let (unit, name) = match size {
-        0..1_000 => return format!("{ns} ns"),
-        // What would round up to 1000 of a unit is written with the next larger one.
-        1_000..999_500 => (1e3, "µs"),
-        999_500..999_500_000 => (1e6, "ms"),
-        _ => (1e9, "s"),
-    };
-    format!("{} {name}", significant(ns as f64 / unit))
-}
-
-/// A number with about three significant digits.
-fn significant(number: f64) -> String {
-    // Limits lie half a digit below 100, 10 and 0.1: from there on, rounding would give one digit more.
-    let digits = match number.abs() {
-        0.0 => 0,
-        size if size >= 99.95 => 0,
-        size if size >= 9.995 => 1,
-        size if size >= 0.0995 => 2,
-        _ => 3,
-    };
-    Numbers::default().fixed(number, digits)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_have_three_significant_digits() {
-        let of = [
-            0,
-            999,
-            1_500,
-            999_499,
-            999_500,
-            138_000_000,
-            999_600_000,
-            1_187_823_400,
-            95_000_000_000,
-        ];
-        let texts = of.map(duration);
-        assert_eq!(
-            texts,
-            [
-                "0 ns", "999 ns", "1.50 µs", "999 µs", "1.00 ms", "138 ms", "1.00 s", "1.19 s",
-                "95.0 s"
-            ]
-        );
-    }
 
     #[test]
     fn a_time_that_is_no_number_is_not_0() {

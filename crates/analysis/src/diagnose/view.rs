@@ -9,8 +9,9 @@ use etwkit_question::{Column, Line, ProcessCell, Ranked, Source, Value, View, la
 use super::costs::CostRow;
 use super::finding::{FindingRow, RuleRow, order};
 use super::recorded::{NAMED_BY, how_named};
-use super::sentence::{duration, of_cause};
+use super::sentence::of_cause;
 use crate::chain::middle;
+use crate::duration::duration;
 
 /// How much of a finding is shown.
 #[derive(Clone)]
@@ -283,6 +284,28 @@ mod tests {
         );
         let lines = not_checked(&rules, false);
         assert!(lines.iter().all(|line| !line.is_command), "{lines:?}");
+    }
+
+    #[test]
+    fn rules_that_lack_the_same_are_one_line() {
+        let row = |rule: &str, missing: &str| RuleRow {
+            rule: rule.to_owned(),
+            state: "not checked".to_owned(),
+            missing: Some(missing.to_owned()),
+            ..RuleRow::default()
+        };
+        let rules = [
+            row("gc-pause", ".NET collections (keyword GC)"),
+            row("jit-start", ".NET compilations (keyword JIT)"),
+            row("rundown-stall", ".NET collections (keyword GC)"),
+        ];
+        assert_eq!(
+            unchecked(&rules),
+            [
+                "gc-pause, rundown-stall: no .NET collections (keyword GC)",
+                "jit-start: no .NET compilations (keyword JIT)",
+            ]
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::side::{Side, Sides};
 use super::totals::taken;
 use crate::Result;
 use crate::diagnose::{DiagnoseRequest, Diagnosis, FindingRow};
+use crate::duration::duration;
 
 /// Minimum share of the difference of wall times for which a finding is the explanation.
 const EXPLAINS: f64 = 0.25;
@@ -14,7 +15,17 @@ const EXPLAINS: f64 = 0.25;
 /// The diagnosis of one side.
 struct Judged {
     findings: BTreeMap<Key, FindingRow>,
-    not_checked: BTreeSet<String>,
+    not_checked: Reasons,
+}
+
+/// Rules that a side could not be checked for, each with the reason.
+type Reasons = BTreeMap<String, String>;
+
+/// Findings of both sides, and the reasons for which one side could not be checked for them.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) rows: Vec<FindingChange>,
+    not_checked: [Reasons; 2],
 }
 
 /// Rule and culprit, in lower case: the same cause on both sides.
@@ -25,7 +36,7 @@ type Key = (String, String);
 ///
 /// # Errors
 /// A side cannot be asked.
-pub(super) fn findings(both: &Sides) -> Result<Vec<FindingChange>> {
+pub(super) fn findings(both: &Sides) -> Result<Found> {
     let [a, b] = &both.sides;
     let mut a = judged(a)?;
     let mut b = judged(b)?;
@@ -48,7 +59,101 @@ pub(super) fn findings(both: &Sides) -> Result<Vec<FindingChange>> {
             .cmp(&weight(y))
             .then_with(|| y.culprit.cmp(&x.culprit))
     });
-    Ok(rows)
+    Ok(Found {
+        rows,
+        not_checked: [a.not_checked, b.not_checked],
+    })
+}
+
+/// Rules that one side could not be checked for, for one reason.
+struct Unchecked<'f> {
+    side: &'f str,
+    reason: &'f str,
+    rules: Vec<OfRule<'f>>,
+}
+
+/// The findings of a rule on the other side.
+struct OfRule<'f> {
+    rule: &'f str,
+    findings: usize,
+    longest_ns: Option<i64>,
+}
+
+impl Found {
+    /// Returns a sentence for each reason for which a side could not be checked: the rules with
+    /// findings on the other side, the costliest first.
+    pub(super) fn not_checked(&self) -> Vec<String> {
+        let mut all: Vec<Unchecked<'_>> = Vec::new();
+        for row in self.rows.iter().rev() {
+            let Some((side, reason)) = self.reason(row) else {
+                continue;
+            };
+            let known = all
+                .iter()
+                .position(|one| one.side == side && one.reason == reason);
+            let place = known.unwrap_or(all.len());
+            if known.is_none() {
+                all.push(Unchecked {
+                    side,
+                    reason,
+                    rules: Vec::new(),
+                });
+            }
+            if let Some(unchecked) = all.get_mut(place) {
+                unchecked.add(row);
+            }
+        }
+        all.iter().map(Unchecked::sentence).collect()
+    }
+
+    /// Returns the side that could not be checked for a finding, and the reason.
+    fn reason<'f>(&'f self, row: &'f FindingChange) -> Option<(&'f str, &'f str)> {
+        let side = row.not_checked_in.as_deref()?;
+        let [of_a, of_b] = &self.not_checked;
+        let reasons = if side == "A" { of_a } else { of_b };
+        Some((side, reasons.get(&row.rule)?))
+    }
+}
+
+impl<'f> Unchecked<'f> {
+    fn add(&mut self, row: &'f FindingChange) {
+        let cost_ns = row.a_ns.max(row.b_ns);
+        match self.rules.iter_mut().find(|known| known.rule == row.rule) {
+            Some(known) => {
+                known.findings = known.findings.saturating_add(1);
+                known.longest_ns = known.longest_ns.max(cost_ns);
+            }
+            None => self.rules.push(OfRule {
+                rule: &row.rule,
+                findings: 1,
+                longest_ns: cost_ns,
+            }),
+        }
+    }
+
+    fn sentence(&self) -> String {
+        let Self { side, reason, .. } = self;
+        let found_in = if *side == "A" { "B" } else { "A" };
+        let rules: Vec<String> = self.rules.iter().map(OfRule::text).collect();
+        format!(
+            "Not checked in {side}, {reason}: in {found_in} {}",
+            rules.join(", ")
+        )
+    }
+}
+
+impl OfRule<'_> {
+    /// Formats `gc-pause (1.20 s)`, `dns-timeout (3 findings up to 6.37 s)`.
+    fn text(&self) -> String {
+        let cost = self.longest_ns.map(duration);
+        let known = match (self.findings, cost) {
+            (1, None) => return self.rule.to_owned(),
+            (1, Some(cost)) => cost,
+            (findings, None) => format!("{findings} findings"),
+            (findings, Some(cost)) => format!("{findings} findings up to {cost}"),
+        };
+        format!("{} ({known})", self.rule)
+    }
 }
 
 /// Returns `true` if the rules can judge what is compared.
@@ -109,8 +214,15 @@ fn judged(side: &Side) -> Result<Judged> {
     }
     let not_checked = rules
         .into_iter()
-        .filter(|rule| rule.state == "not checked" || rule.state == "failed")
-        .map(|rule| rule.rule)
+        .filter_map(|rule| {
+            let missing = rule.missing?;
+            let reason = match rule.state.as_str() {
+                "not checked" => format!("which has no {missing}"),
+                "failed" => format!("where the rule failed ({missing})"),
+                _ => return None,
+            };
+            Some((rule.rule, reason))
+        })
         .collect();
     Ok(Judged {
         findings: all,
@@ -120,15 +232,15 @@ fn judged(side: &Side) -> Result<Judged> {
 
 fn change(
     [a, b]: [Option<FindingRow>; 2],
-    [not_in_a, not_in_b]: [&BTreeSet<String>; 2],
+    [not_in_a, not_in_b]: [&Reasons; 2],
 ) -> Option<FindingChange> {
     let cost = |side: &Option<FindingRow>| side.as_ref().and_then(|finding| finding.cost_ns);
     let a_ns = cost(&a);
     let b_ns = cost(&b);
     let difference_ns = taken(b_ns).saturating_sub(taken(a_ns));
     let missing = match (&a, &b) {
-        (None, Some(finding)) => Some(("A", "B", not_in_a.contains(&finding.rule))),
-        (Some(finding), None) => Some(("B", "A", not_in_b.contains(&finding.rule))),
+        (None, Some(finding)) => Some(("A", "B", not_in_a.contains_key(&finding.rule))),
+        (Some(finding), None) => Some(("B", "A", not_in_b.contains_key(&finding.rule))),
         _ => None,
     };
     let only_in = missing.filter(|(.., is_unknown)| !is_unknown);
@@ -233,5 +345,53 @@ mod tests {
             Some("leak")
         );
         assert_eq!(lead(&rows, Some(900 * MS), MS), None);
+    }
+
+    #[test]
+    fn rules_that_one_side_could_not_be_checked_for_are_listed_by_reason() {
+        let unknown = |rule: &str, a_ms: Option<i64>, b_ms: Option<i64>| FindingChange {
+            rule: rule.to_owned(),
+            only_in: None,
+            not_checked_in: Some(if a_ms.is_none() { "A" } else { "B" }.to_owned()),
+            ..row(rule, a_ms, b_ms)
+        };
+        let reasons = |all: &[(&str, &str)]| -> Reasons {
+            let owned = |(rule, reason): &(&str, &str)| ((*rule).to_owned(), (*reason).to_owned());
+            all.iter().map(owned).collect()
+        };
+        let collections = "which has no .NET collections (keyword GC)";
+        let failed = "where the rule failed (too many rows)";
+        let leak = FindingChange {
+            not_checked_in: Some("B".to_owned()),
+            ..unknown("object-leak", None, None)
+        };
+        let found = Found {
+            rows: vec![
+                leak,
+                unknown("spin", None, Some(5)),
+                unknown("gc-pause", Some(20), None),
+                unknown("gc-pause", Some(250), None),
+                row("checked", None, Some(300)),
+                unknown("rundown-stall", Some(1_200), None),
+            ],
+            not_checked: [
+                reasons(&[("spin", collections)]),
+                reasons(&[
+                    ("gc-pause", collections),
+                    ("object-leak", failed),
+                    ("rundown-stall", collections),
+                    ("unused-start", collections),
+                ]),
+            ],
+        };
+        assert_eq!(
+            found.not_checked(),
+            [
+                "Not checked in B, which has no .NET collections (keyword GC): \
+                 in A rundown-stall (1.20 s), gc-pause (2 findings up to 250 ms)",
+                "Not checked in A, which has no .NET collections (keyword GC): in B spin (5.00 ms)",
+                "Not checked in B, where the rule failed (too many rows): in A object-leak",
+            ]
+        );
     }
 }

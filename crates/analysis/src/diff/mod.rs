@@ -148,13 +148,15 @@ impl Question for DiffRequest {
     fn form(&self) -> Form<Self> {
         let fields = self.tables().flat_map(DiffTable::fields);
         let answer = |asked: &Self, session: &Session| {
-            report::answer(asked, session, asked.top.unwrap_or(ALL_ROWS))
+            let top = asked.top.unwrap_or(ALL_ROWS);
+            report::answer(asked, session, top, report::Readers::Programs)
         };
         Form::report(report::sql(self), fields, answer)
     }
 
     fn answer_for_people(&self, session: &Session) -> crate::Result<Answer> {
-        report::answer(self, session, self.top.unwrap_or(SHOWN))
+        let top = self.top.unwrap_or(SHOWN);
+        report::answer(self, session, top, report::Readers::People)
     }
 
     fn check(&self) -> Result<(), OptionError> {

@@ -14,6 +14,7 @@ use etwkit_sql::Session;
 use super::awaited::Awaited;
 use super::compare::{Compared, Scale, changes, counters};
 use super::fail_on::FailOn;
+use super::findings::Found;
 use super::rows::{Change, Fact, FindingChange, Remark, Summary};
 use super::side::{Side, Sides};
 use super::totals::Sums;
@@ -156,14 +157,26 @@ pub(super) fn sql(asked: &DiffRequest) -> String {
     asked.tables().map(named).collect::<Vec<_>>().join("\n")
 }
 
+/// Readers of an answer: text says in sentences what rows for programs have in a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Readers {
+    People,
+    Programs,
+}
+
 /// Returns the comparison with `top` rows of each table; 0 means all.
-pub(super) fn answer(asked: &DiffRequest, session: &Session, top: usize) -> Result<Answer> {
+pub(super) fn answer(
+    asked: &DiffRequest,
+    session: &Session,
+    top: usize,
+    readers: Readers,
+) -> Result<Answer> {
     let mut both = Sides::of(asked, session)?;
     let processes = load(asked, &both, DiffTable::Processes)?;
     if let Ok(sums) = &processes {
         both.measure_by_process(sums, noise_ns(asked));
     }
-    let mut report = Report::new(asked, &both, top);
+    let mut report = Report::new(asked, &both, top, readers);
     report.has_processes = processes.is_ok();
     let topics = facts::topics(&both)?;
     let [of_a, of_b] = &topics;
@@ -236,6 +249,7 @@ struct Report<'a> {
     both: &'a Sides,
     scale: Scale,
     top: usize,
+    readers: Readers,
     remarks: Vec<String>,
     /// Titles of tables whose data neither side recorded.
     not_recorded: Vec<&'static str>,
@@ -248,14 +262,14 @@ struct Report<'a> {
     modules: Vec<Change>,
     methods: Vec<Change>,
     awaited: Vec<Awaited>,
-    findings: Vec<FindingChange>,
+    found: Found,
     settings: Vec<Fact>,
     /// True if no table has a row so far, and none has noise.
     is_same: bool,
 }
 
 impl<'a> Report<'a> {
-    fn new(asked: &'a DiffRequest, both: &'a Sides, top: usize) -> Self {
+    fn new(asked: &'a DiffRequest, both: &'a Sides, top: usize, readers: Readers) -> Self {
         let scale = Scale {
             wall_ns: both.wall_difference(),
             noise_ns: noise_ns(asked),
@@ -269,6 +283,7 @@ impl<'a> Report<'a> {
             both,
             scale,
             top,
+            readers,
             remarks: Vec::new(),
             not_recorded: Vec::new(),
             tables: Vec::new(),
@@ -278,7 +293,7 @@ impl<'a> Report<'a> {
             modules: Vec::new(),
             methods: Vec::new(),
             awaited: Vec::new(),
-            findings: Vec::new(),
+            found: Found::default(),
             settings: Vec::new(),
             is_same: true,
         }
@@ -293,7 +308,7 @@ impl<'a> Report<'a> {
             return Ok(());
         }
         if findings::can_be_judged(self.both) {
-            self.findings = findings::findings(self.both)?;
+            self.found = findings::findings(self.both)?;
         } else {
             let why = "Findings: not compared, rules judge whole traces".to_owned();
             self.remarks.push(why);
@@ -352,7 +367,7 @@ impl<'a> Report<'a> {
             compared.rows.retain(|row| row.is_shown);
         }
         if is_process {
-            let lead = findings::lead(&self.findings, self.scale.wall_ns, self.scale.noise_ns);
+            let lead = findings::lead(&self.found.rows, self.scale.wall_ns, self.scale.noise_ns);
             put_last(
                 &mut compared.rows,
                 lead.and_then(|lead| lead.process.as_deref()),
@@ -480,17 +495,36 @@ impl<'a> Report<'a> {
 
     /// Returns the rows of findings, with a title, unless there are none.
     fn finding_table(&mut self) -> Option<(DiffTable, String, Answer)> {
-        let mut rows = std::mem::take(&mut self.findings);
+        let mut found = std::mem::take(&mut self.found);
         // Text leaves out what both have, since it explains no difference.
         if self.top > 0 {
-            rows.retain(|row| {
+            found.rows.retain(|row| {
                 row.only_in.is_some() || row.difference_ns.abs() > self.scale.noise_ns
             });
         }
+        let not_checked = match self.readers {
+            Readers::People => found.not_checked(),
+            Readers::Programs => Vec::new(),
+        };
+        let is_in_sentence =
+            |row: &FindingChange| self.readers == Readers::People && row.not_checked_in.is_some();
+        let (in_sentences, rows): (Vec<_>, Vec<_>) =
+            found.rows.into_iter().partition(is_in_sentence);
         let (rows, foot) = self.cut(Compared { rows, hidden: 0 });
-        let is_shown = self.asked.wants(DiffTable::Findings) && !rows.is_empty();
+        let is_empty = rows.is_empty();
+        let is_shown =
+            self.asked.wants(DiffTable::Findings) && !(is_empty && not_checked.is_empty());
         is_shown.then(|| {
+            let foot = foot
+                .into_iter()
+                .chain(not_checked.into_iter().map(Line::new));
             let answer = Answer::rows(&(), &FINDINGS, rows).with_foot(foot);
+            // Titles of columns above no rows would say nothing, and sentences are an answer.
+            let answer = if is_empty {
+                answer.showing(Shows::Sums).with_records(in_sentences)
+            } else {
+                answer
+            };
             (DiffTable::Findings, "Findings, B - A".to_owned(), answer)
         })
     }
@@ -576,7 +610,7 @@ impl<'a> Report<'a> {
             && both
                 .wall_difference()
                 .is_none_or(|difference| difference == 0);
-        let finding = findings::lead(&self.findings, self.scale.wall_ns, self.scale.noise_ns);
+        let finding = findings::lead(&self.found.rows, self.scale.wall_ns, self.scale.noise_ns);
         let rows = sentence::Rows {
             finding,
             has_shared: self.has_shared,

@@ -203,7 +203,13 @@ pub(super) const FINDINGS: View<(), FindingChange> = View::new(
         .or("note"),
         Found::new("A", "A ms", Milliseconds, |(), row| row.a_ns.into()).or(""),
         Found::new("B", "B ms", Milliseconds, |(), row| row.b_ns.into()).or(""),
-        Found::new("Remark", "", Word, |(), row| side_of(row).into()).or(""),
+        Found::new("Remark", "", Word, |(), row| {
+            row.only_in
+                .as_ref()
+                .map(|side| format!("only in {side}"))
+                .into()
+        })
+        .or(""),
         Found::new("Rule", "Rule", Word, |(), row| row.rule.clone().into()),
         Found::new("Culprit", "Culprit", Word, |(), row| {
             row.culprit.clone().into()
@@ -223,17 +229,6 @@ pub(super) const FINDINGS: View<(), FindingChange> = View::new(
 /// Returns a time unless the finding is a note, which costs none.
 fn cost(row: &FindingChange, ns: Option<i64>) -> Option<i64> {
     ns.filter(|_| row.a_ns.is_some() || row.b_ns.is_some())
-}
-
-/// Returns `only in B`, or the side that could not be checked.
-fn side_of(row: &FindingChange) -> Option<String> {
-    let only = row.only_in.as_ref().map(|side| format!("only in {side}"));
-    let unknown = || {
-        row.not_checked_in
-            .as_ref()
-            .map(|side| format!("not checked in {side}"))
-    };
-    only.or_else(unknown)
 }
 
 type Failed = Column<(), ResultChange>;

@@ -7,7 +7,8 @@ use super::Explanation;
 use super::by_label::{ByLabel, by_size};
 use super::numbers::mean;
 use super::rows::GroupRow;
-use super::sentence::{cause_name, ms};
+use super::sentence::cause_name;
+use crate::duration::milliseconds;
 use crate::page::Text;
 
 /// Colours of the causes in bars, by their numbers. They differ for all kinds of color vision.
@@ -193,10 +194,10 @@ fn write_cell_head(page: &mut String, row: &GroupRow) -> Result {
         1 => "1 run".to_owned(),
         runs => format!("{runs} runs"),
     };
-    let least = ms(row.min_ms);
-    let most = ms(row.max_ms);
-    let median = ms(row.median_ms);
-    let mean = ms(row.mean_ms);
+    let least = milliseconds(row.min_ms);
+    let most = milliseconds(row.max_ms);
+    let median = milliseconds(row.median_ms);
+    let mean = milliseconds(row.mean_ms);
     write!(
         page,
         "<td title=\"{runs}, {least} to {most}, mean {mean}\">{median} \
@@ -235,8 +236,8 @@ fn write_cores(page: &mut String, row: &GroupRow, scale: f64) -> Result {
         },
     ];
     write_bar(page, &segments, scale)?;
-    let fastest = ms(fastest);
-    let others = ms(others);
+    let fastest = milliseconds(fastest);
+    let others = milliseconds(others);
     write!(page, "<span class=names>P {fastest}, E {others}</span>")
 }
 

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use super::Explanation;
 use super::rows::{CauseRow, RunRow};
-use super::sentence::{cause_name, ms};
+use super::sentence::cause_name;
 use super::view::{p_of_all, p_of_one};
+use crate::duration::milliseconds;
 use crate::page::{END, Text, head};
 
 /// Maximum number of runs of a heat map: a page with more can no longer be scrolled through.
@@ -122,7 +123,7 @@ fn write_causes(page: &mut String, causes: &[CauseRow]) -> std::fmt::Result {
             "<tr><td class=n>{}<td class=n>{}<td class=n>{:.0} %\
              <td>{rest}{measure}, {kind} <b>{name}</b> {process}",
             row.cause,
-            ms(row.effect_ms),
+            milliseconds(row.effect_ms),
             row.share_percent
         )?;
         for name in row.moves_with.split("; ").filter(|name| !name.is_empty()) {

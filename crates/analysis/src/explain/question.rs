@@ -8,6 +8,7 @@ use super::rows::{CauseRow, ChangeRow, EffectRow, GroupRow, MissingRow, RunRow};
 use super::sentence::cause_name;
 use super::view::{CAUSES, CHANGES, EFFECTS, GROUPS, NOT_RECORDED, RUNS, p_of_all};
 use super::{ExplainRequest, ExplainTable, Explanation, load, runs};
+use crate::duration::milliseconds;
 
 /// Maximum number of runs in text if all tables are shown; if there are more, only those that
 /// differ from the others are listed.
@@ -69,7 +70,7 @@ impl ExplainRequest {
     fn causes_answer(&self, found: &Explanation) -> Answer {
         let rest = found.causes.difference() - found.causes.explained();
         let is_left = !found.causes.causes.is_empty() && rest > 0.0;
-        let left = || Line::new(format!("{} are not explained", super::sentence::ms(rest)));
+        let left = || Line::new(format!("{} are not explained", milliseconds(rest)));
         let rows = found.cause_rows();
         let foot = p_of_all(&rows).map(Line::new).into_iter();
         let foot = foot.chain(is_left.then(left));

@@ -15,6 +15,7 @@ use super::feature::{FeatureKind, Matrix, Measure, Name};
 use super::load::{each, first_counted};
 use super::numbers::median;
 use crate::Result;
+use crate::duration::milliseconds;
 
 /// Distance from the median, in spreads, above which a run is an outlier: of normally distributed
 /// numbers, one in two thousand is.
@@ -232,7 +233,7 @@ pub(super) fn compare(
     let checkpoints = of_runs(session, CHECKPOINTS, count)?;
     for (run, ms) in runs.iter_mut().zip(checkpoints) {
         let ms = ms.filter(|ms| *ms > CHECKPOINT_MS);
-        let text = ms.map(|ms| format!("NTFS checkpoint: {ms:.0} ms"));
+        let text = ms.map(|ms| format!("NTFS checkpoint: {}", milliseconds(ms)));
         run.differs.extend(text.map(Difference::of_machine));
     }
     let of_tags = |run: usize| {
@@ -259,7 +260,7 @@ pub(super) fn compare(
         if let Some(metric) = time_of(run).filter(|metric| ms > ANTIVIRUS_SHARE * metric) {
             let share = 100.0 * ms / metric;
             run.differs.push(Difference {
-                text: format!("antivirus: {ms:.0} ms, {share:.0} % of the run"),
+                text: format!("antivirus: {}, {share:.0} % of the run", milliseconds(ms)),
                 time_of: Some(FeatureKind::Tag),
             });
         }
@@ -347,7 +348,9 @@ fn hard_faults(runs: &mut [Run], matrix: &Matrix, are_recorded: &[bool]) {
             let share = 100.0 * (ms - usual).abs() / metric;
             run.differs.push(Difference {
                 text: format!(
-                    "hard faults: {ms:.0} ms, usually {usual:.0} ({share:.0} % of the run)"
+                    "hard faults: {}, usually {} ({share:.0} % of the run)",
+                    milliseconds(ms),
+                    milliseconds(usual)
                 ),
                 time_of: Some(FeatureKind::HardFault),
             });

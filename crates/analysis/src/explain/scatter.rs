@@ -6,7 +6,8 @@ use super::Explanation;
 use super::causes::Cause;
 use super::feature::Measure;
 use super::rows::RunRow;
-use super::sentence::{cause_name, ms};
+use super::sentence::cause_name;
+use crate::duration::milliseconds;
 use crate::page::Text;
 
 /// Maximum number of runs of a plot and of its table.
@@ -257,13 +258,13 @@ fn write_plot(page: &mut String, number: i64, cause: &Cause, dots: &[Dot<'_>]) -
 
 /// Returns the line of a plot in words.
 fn line_text(cause: &Cause, scale: Scale) -> String {
-    let base = ms(cause.base);
-    let per_unit = ms(cause.slope * scale.size);
+    let base = milliseconds(cause.base);
+    let per_unit = milliseconds(cause.slope * scale.size);
     match (cause.name.measure, scale.unit) {
         (Measure::Present, _) => {
             format!(
                 "Line: {base} without it, {} with it",
-                ms(cause.base + cause.slope)
+                milliseconds(cause.base + cause.slope)
             )
         }
         (_, "") => format!("Line: {base} + {per_unit} for each unit"),

@@ -6,15 +6,10 @@ use etwkit_base::shell::quoted_pattern;
 use super::causes::{Cause, ENOUGH_RUNS, MANY_RUNS};
 use super::rows::ChangeRow;
 use super::{Explanation, metric, runs};
+use crate::duration::milliseconds;
 
 /// Maximum number of causes that the sentence names.
 const NAMED: usize = 3;
-
-/// Formats `12 ms`, `0.35 ms`.
-pub(super) fn ms(value: f64) -> String {
-    let digits = if value.abs() >= 10.0 { 0 } else { 2 };
-    format!("{value:.digits$} ms")
-}
 
 impl Explanation {
     /// Returns the result in one sentence.
@@ -32,7 +27,7 @@ impl Explanation {
         if self.is_equally_long() {
             return format!(
                 "The {runs} recordings are equally long ({} on average){}",
-                ms(f64::midpoint(causes.slow, causes.fast)),
+                milliseconds(f64::midpoint(causes.slow, causes.fast)),
                 self.other_metric()
             );
         }
@@ -40,15 +35,15 @@ impl Explanation {
             return format!(
                 "The runs do not differ: the longer half of {runs} runs took {}, the shorter \
                  half {} ({metric}), so there is nothing to explain",
-                ms(causes.slow),
-                ms(causes.fast)
+                milliseconds(causes.slow),
+                milliseconds(causes.fast)
             );
         }
         let halves = format!(
             "the slow half of {runs} runs took {} longer than the fast one ({} against {}; {metric})",
-            ms(causes.difference()),
-            ms(causes.slow),
-            ms(causes.fast)
+            milliseconds(causes.difference()),
+            milliseconds(causes.slow),
+            milliseconds(causes.fast)
         );
         if runs < ENOUGH_RUNS {
             let what = if of_difference.is_empty() {
@@ -164,7 +159,7 @@ impl Explanation {
             format!(
                 "{whose} {} ({} in the half of all runs that has most of it)",
                 cause_name(cause),
-                ms(cause.own_effect)
+                milliseconds(cause.own_effect)
             )
         }));
         let unmeasured = self.runs.len().saturating_sub(self.measured.len());
@@ -184,8 +179,8 @@ impl Explanation {
             format!(
                 "Runs became {word} with {}: {} before, {} from there on",
                 change.extract,
-                ms(change.before_ms),
-                ms(change.after_ms)
+                milliseconds(change.before_ms),
+                milliseconds(change.after_ms)
             )
         }));
         lines
@@ -239,7 +234,7 @@ fn named(causes: &[&Cause]) -> String {
     let first = causes
         .iter()
         .take(NAMED)
-        .map(|cause| format!("{} ({})", cause_name(cause), ms(cause.effect)));
+        .map(|cause| format!("{} ({})", cause_name(cause), milliseconds(cause.effect)));
     let text = first.collect::<Vec<_>>().join(", ");
     let others = causes.len().saturating_sub(NAMED);
     let more = if others > 0 {

@@ -322,6 +322,38 @@ fn a_process_that_only_sleeps_has_waits_that_start_no_chain() {
 }
 
 #[test]
+fn chains_of_all_processes_say_what_they_start_from_where_there_are_none() {
+    let mut machine = interrupted(2);
+    machine.add(off(2, 900).readied(2_000, 1).ran(2_001, 2_005));
+    for switch in &mut machine.switches {
+        switch.wait_reason = Some(4);
+    }
+    assert_eq!(
+        why_none(&machine, &json!({"chain": true})),
+        "no rows in a.etl: all waits are sleeps or waits for work (2 DelayExecution), which start no chain; \
+         --all-waits shows their chains, and --process b.exe --all-waits those of the process with the longest wait"
+    );
+    // A thread that went on running has no wait.
+    machine.switches = vec![first(1, 0, 10).0];
+    let no_wait =
+        "no rows in a.etl: no wait of a thread was recorded, and a chain starts from a wait";
+    for options in [
+        json!({"chain": true}),
+        json!({"chain": true, "all-waits": true}),
+    ] {
+        assert_eq!(why_none(&machine, &options), no_wait);
+    }
+    // Other options choose among waits, and sums start from none.
+    for options in [
+        json!({"chain": true, "process": "a.exe"}),
+        json!({"details": true}),
+    ] {
+        let why = why_none(&machine, &options);
+        assert!(!why.contains("a chain starts"), "{why}");
+    }
+}
+
+#[test]
 fn where_idle_was_interrupted_the_dpc_is_that_of_the_only_idle_processor_with_one() {
     let mut machine = interrupted(0);
     // A thread ran on processor 2.

@@ -256,7 +256,8 @@ pub struct BufferCounts {
     /// header counts.
     pub missing: u64,
     /// True if buffers are missing at the end: the file was cut. Buffers whose numbers are missing
-    /// between others are not missing at the end.
+    /// between others are not missing at the end, unless buffers with such small numbers came as
+    /// late.
     pub is_cut: bool,
 }
 
@@ -271,15 +272,15 @@ impl BufferCounts {
         let total = buffers.len() as u64;
         let expected = expected_buffers(header);
         let absent = expected.map_or(0, |expected| expected.saturating_sub(total));
-        let holes = missing_sequence_numbers(buffers);
+        let holes = Holes::of(buffers);
         let between = if are_own_numbers(header, total, || holes) {
-            holes
+            holes.between
         } else {
             0
         };
         // A merge numbers the buffers anew, without holes.
         let of_numbers = if header.log_file_mode & mode::RELOG == 0 {
-            holes
+            holes.all
         } else {
             0
         };
@@ -351,13 +352,22 @@ fn expected_buffers(header: &TraceHeader) -> Option<u64> {
 
 /// Returns `true` if the sequence numbers show where buffers are missing.
 pub(super) fn has_own_numbers(buffers: &[BufferEntry], header: &TraceHeader) -> bool {
-    let holes = || missing_sequence_numbers(buffers);
-    are_own_numbers(header, buffers.len() as u64, holes)
+    are_own_numbers(header, buffers.len() as u64, || Holes::of(buffers))
+}
+
+/// Returns the number of buffers that are missing between others by their sequence numbers.
+pub(super) fn missing_between(buffers: &[BufferEntry], header: &TraceHeader) -> u64 {
+    let holes = Holes::of(buffers);
+    if are_own_numbers(header, buffers.len() as u64, || holes) {
+        holes.between
+    } else {
+        0
+    }
 }
 
 /// The same as [`has_own_numbers`], of this number of buffers. The holes are counted only for merged
-/// files, since that sorts all numbers.
-fn are_own_numbers(header: &TraceHeader, there: u64, holes: impl FnOnce() -> u64) -> bool {
+/// files, because that sorts all numbers.
+fn are_own_numbers(header: &TraceHeader, there: u64, holes: impl FnOnce() -> Holes) -> bool {
     let has = |bit: u32| header.log_file_mode & bit != 0;
     // An appended session starts to count anew.
     if has(mode::APPEND) {
@@ -367,25 +377,68 @@ fn are_own_numbers(header: &TraceHeader, there: u64, holes: impl FnOnce() -> u64
         return true;
     }
     // A merge numbers the buffers anew, without holes. Those that were lost after it leave holes, as
-    // many as its header counts more than there are.
+    // many as its header counts more than there are. A file that was cut lacks the buffers that were
+    // written last, and these leave holes if their numbers are small.
     let holes = holes();
-    holes > 0 && expected_buffers(header) == Some(there.saturating_add(holes))
+    holes.all > 0
+        && holes.all == holes.between
+        && expected_buffers(header) == Some(there.saturating_add(holes.all))
 }
 
-fn missing_sequence_numbers(buffers: &[BufferEntry]) -> u64 {
-    // The header buffer has number 0; in a circular file that wrapped the next ones were
-    // overwritten.
-    let mut numbers: Vec<i64> = buffers
-        .iter()
-        .skip(1)
-        .map(|b| b.header.sequence_number)
-        .collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    let gaps = numbers.windows(2).map(|pair| match pair {
-        [a, b] => b.abs_diff(*a) - 1,
-        _ => 0,
-    });
-    // A corrupted number must not be counted as millions of lost buffers.
-    gaps.filter(|gap| *gap < 1 << 20).sum()
+/// A jump in the sequence numbers from which on a number counts as corrupted: it must not become
+/// millions of lost buffers.
+const IMPLAUSIBLE_JUMP: u64 = 1 << 20;
+
+/// Sequence numbers that no buffer has although others have larger ones.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Holes {
+    all: u64,
+    /// Those that cannot be of the last buffers of the file.
+    between: u64,
+}
+
+impl Holes {
+    fn of(buffers: &[BufferEntry]) -> Self {
+        // The header buffer has number 0; in a circular file that wrapped the next ones were
+        // overwritten.
+        let mut numbers: Vec<i64> = buffers
+            .iter()
+            .skip(1)
+            .map(|b| b.header.sequence_number)
+            .collect();
+        let delay = largest_delay(&numbers);
+        numbers.sort_unstable();
+        numbers.dedup();
+        let Some(last) = numbers.last().copied() else {
+            return Self::default();
+        };
+        // A buffer with a smaller number would have come later than any that is there.
+        let least_late = last.saturating_sub_unsigned(delay);
+        let mut holes = Self::default();
+        for pair in numbers.windows(2) {
+            let [before, after] = pair else { continue };
+            let missing = after.abs_diff(*before) - 1;
+            if missing < IMPLAUSIBLE_JUMP {
+                let early = least_late.saturating_sub(*before).saturating_sub(1);
+                holes.all += missing;
+                holes.between += missing.min(early.max(0).unsigned_abs());
+            }
+        }
+        holes
+    }
+}
+
+/// Returns by how much a number at most is smaller than one before it: a buffer is numbered when a
+/// processor begins to fill it, and a processor that does little writes it late.
+fn largest_delay(numbers: &[i64]) -> u64 {
+    let mut highest = i64::MIN;
+    let mut delay = 0;
+    for number in numbers.iter().copied() {
+        if number < highest {
+            let late = highest.abs_diff(number);
+            delay = delay.max(if late < IMPLAUSIBLE_JUMP { late } else { 0 });
+        }
+        highest = highest.max(number);
+    }
+    delay
 }

@@ -74,6 +74,13 @@ impl TraceFile {
         directory::has_own_numbers(&self.buffers, &self.header)
     }
 
+    /// Number of buffers that are missing between others by their numbers, and not at the end. 0 if
+    /// its numbers show nothing.
+    #[must_use]
+    pub fn missing_between(&self) -> u64 {
+        directory::missing_between(&self.buffers, &self.header)
+    }
+
     /// Bytes of the file.
     #[must_use]
     pub fn size(&self) -> u64 {

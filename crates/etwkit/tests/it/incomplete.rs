@@ -287,10 +287,19 @@ fn a_part_without_events_is_not_said_to_lack_their_recording() {
         assert_eq!(exit, Exit::Nothing, "{question}: {out}");
         assert!(out.contains(&says), "{question}: {out}");
     }
-    // Nothing of the whole trace is known to have been recorded.
-    let whole = run(&["dump", "gc", &extract("sched.etwx")]);
-    let says = "the trace recorded no garbage collections of .NET";
-    assert!(whole.out.contains(says), "{}", whole.out);
+    // A part lists the topics of the whole trace: what is in none of it was not recorded.
+    let (part, whole) = (part_of("sched-5.etl"), extract("sched.etwx"));
+    for (question, what) in [
+        ("gc", "garbage collections of .NET"),
+        ("tcp", "TCP connections"),
+    ] {
+        for extract in [&part, &whole] {
+            let Answer { out, exit, .. } = run(&["dump", question, extract]);
+            let says = format!("the trace recorded no {what}");
+            assert_eq!(exit, Exit::Nothing, "{question}: {out}");
+            assert!(out.contains(&says), "{question}: {out}");
+        }
+    }
 }
 
 #[test]

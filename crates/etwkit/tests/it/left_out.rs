@@ -84,6 +84,26 @@ fn every_dump_of_an_extract_with_hardly_a_table_says_what_it_lacks_or_what_was_n
 }
 
 #[test]
+fn kinds_of_cores_that_were_left_out_are_not_said_to_be_unrecorded() {
+    for (tables, says) in [
+        ("!cpu_core", "cpu_core (--tables)"),
+        ("!disk_io", "Kinds of cores were not recorded: "),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let part = made(&folder, &["--tables", tables]);
+        let cores = run(&["dump", "cores", &part]);
+        let is_said = |text: &str| cores.out.contains(text);
+        assert!(is_said(says), "{tables}: {}", cores.out);
+        assert_ne!(
+            is_said("made without"),
+            is_said("were not recorded"),
+            "{tables}: {}",
+            cores.out
+        );
+    }
+}
+
+#[test]
 fn tables_are_chosen_by_their_names() {
     let folder = tempfile::tempdir().unwrap();
     let part = made(&folder, &["--tables", "cpu_*;!cpu_tag", "--json"]);

@@ -258,12 +258,20 @@ fn content_that_is_no_trace_is_named() {
         open_one(&folder.write("logs.tar.gz", &pack("gz", &tar))),
         &[
             "logs.tar.gz: expected a trace in the gzip file, found a tar archive (.tar)",
-            "hint: unpack it",
+            "hint: unpack it (`tar -xf FILE`, also on Windows) and name the .etl files",
         ],
     );
     assert_refused(
         open_one(&folder.write("logs.tar", &tar)),
         &["found a tar archive (.tar): logs.tar", "hint: unpack it"],
+    );
+    let lzma = b"\x5D\0\0\x80\0\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\0 and more";
+    assert_refused(
+        open_one(&folder.write("slow.etl.lzma", lzma)),
+        &[
+            "found an LZMA file (.lzma): slow.etl.lzma",
+            "hint: unpack it (`xz -d FILE`, or 7-Zip)",
+        ],
     );
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::OptionError;
+use crate::ask::is_never_recorded;
 use etwkit_sql::Session;
 
 /// Result of a dump.
@@ -22,6 +23,8 @@ pub enum Error {
         what: &'static str,
         /// The recording that has it.
         how: &'static str,
+        /// The tables that hold it, if the topics of these tables say whether it was recorded.
+        tables: Vec<&'static str>,
     },
     /// The extract is of a part of a trace, and the part has nothing of it.
     #[error("the part of the trace that was extracted has no {what}")]
@@ -179,9 +182,12 @@ impl Error {
             };
         }
         match self {
-            // Of tables that events of several kinds fill it is not known which ones were recorded. A
-            // failing query leaves the error that there is.
-            Self::NotRecorded { what, how } if session.is_of_part().unwrap_or(false) => {
+            // An extract of a part lists the topics of the whole trace. A failing query leaves the error
+            // that there is.
+            Self::NotRecorded { what, how, tables }
+                if !is_never_recorded(session, &tables)
+                    && session.is_of_part().unwrap_or(false) =>
+            {
                 Self::NotInPart {
                     what,
                     how: format!("a longer part may have it; otherwise: {how}"),

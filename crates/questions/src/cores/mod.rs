@@ -178,10 +178,10 @@ impl CoresRequest {
                 }
                 true => None,
             });
-        let how = format!("Kinds of cores were not recorded: {HOW}.");
         let is_missing = self.table.is_none() && !has_classes;
         let hint = is_missing.then(|| {
-            let nothing = Answer::rows(self, &CORE_SPEEDS, Vec::new()).or_line(Line::new(how));
+            let why = Line::new(why_no_kinds(session));
+            let nothing = Answer::rows(self, &CORE_SPEEDS, Vec::new()).or_line(why);
             ("", String::new(), nothing)
         });
         Ok(Answer::report(named.chain(hint)))
@@ -205,7 +205,7 @@ impl CoresRequest {
             let from = match table {
                 CoresTable::Cores => {
                     answer.cores = ask(session, &sql)?;
-                    "cpu_core"
+                    OF_KINDS
                 }
                 CoresTable::States => {
                     answer.states = ask(session, &sql)?;
@@ -232,6 +232,7 @@ impl CoresRequest {
             return Err(Error::NotRecorded {
                 what: "kinds, speeds or use of cores",
                 how: HOW,
+                tables: Vec::new(),
             });
         }
         cut(&mut answer.processes, self.top, |row| row.process_key);
@@ -243,6 +244,20 @@ impl CoresRequest {
         Ok(answer)
     }
 }
+
+/// Returns why the kind of no core is known. An extract of a part of a trace has the kinds of the whole
+/// trace, so that only a table that was left out proves nothing.
+fn why_no_kinds(session: &Session) -> String {
+    if session.leaves_out(OF_KINDS) {
+        return format!(
+            "This extract was made without {OF_KINDS} (--tables), which has the kinds of cores."
+        );
+    }
+    format!("Kinds of cores were not recorded: {HOW}.")
+}
+
+/// The table of processors with their kinds.
+const OF_KINDS: &str = "cpu_core";
 
 /// The recording that has kinds and speeds of cores.
 pub const HOW: &str = "record the provider Microsoft-Windows-Kernel-Processor-Power with its capture state for kinds and speeds of cores, \

@@ -360,6 +360,7 @@ pub(super) fn check(session: &Session, time: Range) -> Result<()> {
     Err(Error::NotRecorded {
         what: "CPU samples and no context switches",
         how: "record with the kernel keywords PROC_THREAD+LOADER+PROFILE (samples) and CSWITCH+DISPATCHER (waits), for example `wpr -start CPU`",
+        tables: vec!["cpu_process"],
     })
 }
 
@@ -378,5 +379,6 @@ pub fn check_waits(session: &Session) -> Result<()> {
     Err(Error::NotRecorded {
         what: "context switches",
         how: "waiting and ready times need the kernel keywords CSWITCH+DISPATCHER, for example `wpr -start CPU`",
+        tables: vec!["context_switch"],
     })
 }

@@ -361,6 +361,7 @@ impl MethodRequest {
             return Err(Error::NotRecorded {
                 what: "stacks that tags could be given to",
                 how: "record samples or context switches with their stacks, for example `wpr -start CPU`",
+                tables: Vec::new(),
             });
         }
         Ok(())

@@ -208,5 +208,6 @@ const fn nothing(has_sums: bool) -> Error {
         what: "handles, objects or mapped files",
         how: "record with the kernel keywords OB_HANDLE+OB_OBJECT (handles, objects) and VAMAP (mapped files), with `-stackwalk \
               HandleCreate+HandleClose+HandleDuplicate+ObjectCreate+ObjectDelete+MapFile+UnMapFile` for stacks: `wpr -start Handle`",
+        tables: Vec::new(),
     }
 }

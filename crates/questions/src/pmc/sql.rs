@@ -142,6 +142,7 @@ ORDER BY sort_value, c.process_key, c.thread_key, c.name",
                 what: "performance counters",
                 how: "record with a WPR profile that has a HardwareCounter with the Counters InstructionRetired and TotalCycles on the \
                       event CSwitch; virtual machines mostly have no counters",
+                tables: Vec::new(),
             });
         }
         let needs_rows = self.methods.is_some() || !self.time.is_unlimited();

@@ -220,6 +220,7 @@ ORDER BY ts_ns, profile, setting_guid"
                 what: "power settings",
                 how: "record the providers Microsoft-Windows-Kernel-Power and Microsoft-Windows-Kernel-Processor-Power with their capture state, \
                       for example `wpr -start Power`",
+                tables: Vec::new(),
             });
         }
         let in_force: Vec<InForce> = ask(

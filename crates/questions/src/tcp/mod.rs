@@ -266,6 +266,7 @@ pub(super) fn recorded(session: &Session) -> Result<()> {
     Err(Error::NotRecorded {
         what: "TCP connections",
         how: "record with the provider Microsoft-Windows-TCPIP, for example `wpr -start Network`",
+        tables: vec!["tcp_connection"],
     })
 }
 

@@ -157,6 +157,7 @@ ORDER BY {order}, provider_guid",
                 what: "events that describe themselves (TraceLogging, EventSource)",
                 how: "name their providers, by GUID or as *NAME, in an EventProvider of a WPR profile; an extract made with --detail summary \
                       does not hold single events",
+                tables: Vec::new(),
             });
         }
         let mut rows = ask(session, sql)?;

@@ -19,7 +19,7 @@ use etwkit_trace::xml::Warnings;
 
 pub use answers::answers;
 pub use profile::{ProfileContent, Provider};
-pub(crate) use show::{check_profile, only_profile, show};
+pub(crate) use show::{Implied, check_profile, implied_profile, show};
 use tree::File;
 
 /// A file of recording profiles.

@@ -34,6 +34,8 @@ pub struct ProfileContent {
     pub mode: String,
     /// Its description.
     pub description: String,
+    /// True if the file marks it as the default one.
+    pub is_default: bool,
     /// Profiles and providers of wpr itself that it uses: their events are not in the file.
     pub built_in: BTreeSet<String>,
     /// Keywords of the kernel.
@@ -314,6 +316,7 @@ impl<'e> Reader<'_, '_, 'e> {
             detail: get("DetailLevel"),
             mode: get("LoggingMode"),
             description: get("Description"),
+            is_default: element.get("Default").is_some_and(schema::is_yes),
             ..ProfileContent::default()
         };
         let expected = format!("{}.{}.{}", found.name, found.detail, found.mode);

@@ -87,13 +87,30 @@ fn is_of_profiles(file: &Path) -> bool {
     ending.is_some_and(|ending| ending.eq_ignore_ascii_case("wprp"))
 }
 
-/// Returns the name of the profile of a file that has no other one. The profile may have variants.
-pub(crate) fn only_profile(path: &Path) -> Option<String> {
+/// The profile that a file stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Implied {
+    /// The only one.
+    Only(String),
+    /// The one that is marked as the default among several.
+    Default(String),
+}
+
+/// Returns the profile that a file stands for; `None` if it has several, of which not exactly one is
+/// marked as the default.
+pub(crate) fn implied_profile(path: &Path) -> Option<Implied> {
     let file = read(path).ok()?;
-    let only = file.profiles.first()?.name.as_str();
-    let is_only = |profile: &ProfileContent| profile.name.eq_ignore_ascii_case(only);
-    let has_one = !only.is_empty() && file.profiles.iter().all(is_only);
-    has_one.then(|| only.to_owned())
+    let marked = file.profiles.iter().filter(|profile| profile.is_default);
+    one_name(file.profiles.iter())
+        .map(Implied::Only)
+        .or_else(|| one_name(marked).map(Implied::Default))
+}
+
+/// Returns the name that all of these profiles have: a profile may have variants.
+fn one_name<'p>(mut profiles: impl Iterator<Item = &'p ProfileContent>) -> Option<String> {
+    let name = profiles.next()?.name.as_str();
+    let is_one = profiles.all(|profile| profile.name.eq_ignore_ascii_case(name));
+    (is_one && !name.is_empty()).then(|| name.to_owned())
 }
 
 /// Checks that a recording of a profile of a file can start.

@@ -21,11 +21,44 @@ fn printed(words: &[&str]) -> Result<String, String> {
     said
 }
 
+/// Lines with which a script may begin.
+const BEGINNING: [&str; 2] = ["@echo off", "chcp 65001 >nul"];
+
 /// The lines of a script that do something.
 fn acts(text: &str) -> Vec<&str> {
     text.lines()
-        .filter(|line| !line.starts_with("rem ") && !line.is_empty() && *line != "@echo off")
+        .filter(|line| !line.starts_with("rem ") && !line.is_empty() && !BEGINNING.contains(line))
         .collect()
+}
+
+#[test]
+fn a_script_with_characters_beyond_ascii_is_read_as_utf_8() {
+    for words in [
+        &["mark", "für Ä"][..],
+        &["stop", "größe.etl"],
+        &["now", "--", "größe.exe"],
+        &["now", "--symbols", "für Ä"],
+        &["wpr", "-marker", "für Ä"],
+    ] {
+        let script = printed(words).unwrap();
+        let mut lines = script.lines();
+        let head = [lines.next(), lines.next()].map(Option::unwrap);
+        assert_eq!(head, BEGINNING, "{words:?}: {script}");
+        assert!(script.contains("save it as UTF-8"), "{words:?}: {script}");
+    }
+    for words in [
+        &["mark", "for A"][..],
+        &["now", "--", "size.exe"],
+        &["start", "cswitch"],
+        &["wpr", "-marker", "for A"],
+    ] {
+        let script = printed(words).unwrap();
+        assert!(script.is_ascii(), "{words:?}: {script}");
+        assert!(
+            !script.contains("chcp") && !script.contains("UTF-8"),
+            "{words:?}: {script}"
+        );
+    }
 }
 
 #[test]
@@ -334,6 +367,31 @@ fn a_profile_of_a_file_is_read_before_the_start() {
     fs::write(&one, text).unwrap();
     let script = printed(&["start", "--file", one.to_str().unwrap()]).unwrap();
     assert!(script.contains("one.wprp!Good"), "{script}");
+    assert!(!script.contains("Default profile"), "{script}");
+    // Of several, the one that the file marks as the default, with its variants.
+    let marked = path.with_file_name("marked.wprp");
+    let mark = |profile: &str| profile.replace(" Name=", " Default=\"true\" Name=");
+    let start_of = |profiles: &[String]| {
+        let profiles = profiles.concat();
+        let text = format!(
+            "<WindowsPerformanceRecorder Version=\"1.0\"><Profiles>{definitions}{profiles}</Profiles></WindowsPerformanceRecorder>"
+        );
+        fs::write(&marked, text).unwrap();
+        printed(&["start", marked.to_str().unwrap()])
+    };
+    let script = start_of(&[broken.clone(), mark(&good), mark(&variant)]).unwrap();
+    assert!(
+        script.contains("marked.wprp!Good") && script.contains("marked.wprp: Good. "),
+        "{script}"
+    );
+    for profiles in [
+        [good.clone(), broken.clone()],
+        [mark(&good), mark(&profile("Other", "SP"))],
+        [mark(&good).replace("true", "false"), broken.clone()],
+    ] {
+        let several = start_of(&profiles).unwrap_err();
+        assert!(several.contains("is a file of them"), "{several}");
+    }
     let nowhere = printed(&["start", "nothere.wprp!P"]).unwrap_err();
     assert!(nowhere.contains("cannot read nothere.wprp"), "{nowhere}");
     let unnamed = printed(&["start", "my.wprp"]).unwrap_err();
