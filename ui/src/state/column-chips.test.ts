@@ -6,6 +6,7 @@ import {
   cellOf,
   columnIn,
   columnOption,
+  columnTitleOf,
   heldBy,
   MISSING,
   narrowSql,
@@ -13,6 +14,7 @@ import {
   pivotOf,
   withoutLimit,
 } from "./column-chips";
+import { schema } from "./schema";
 
 const column = (name: string, unit: string) => ({
   name,
@@ -115,4 +117,16 @@ test("a value of a chip is of the type of its column", () => {
     [MISSING, "text", null],
   ];
   for (const [value, unit, cell] of units) assert.equal(cellOf(value, { unit }), cell);
+});
+
+test("chips name a column by its title, inside a sentence", () => {
+  const columns = [
+    { name: "prev_c_state", title: "Previous C-state" },
+    { name: "pid", title: "PID" },
+  ];
+  schema.value = { tables: [{ name: "slice", columns }], questions: [] } as unknown as typeof schema.value;
+  assert.equal(columnTitleOf("col:slice.prev_c_state"), "previous C-state");
+  assert.equal(columnTitleOf("col:slice.pid"), "PID");
+  assert.equal(columnTitleOf("col:net_io.remote_address"), "remote address");
+  schema.value = null;
 });

@@ -1,8 +1,8 @@
 // Filters of any column: `col:generic_event.provider`. The server compares eight fields; what tables have beyond
 // them is compared by the statements that the server answers with, narrowed once more.
 
-import { withTitle } from "../lib/columns";
 import type { Cell, Chip, ColumnInfo, Field, PivotAnswer, PivotRow, QuestionInfo, TableInfo } from "../wire";
+import { schema } from "./schema";
 
 export type ColumnField = `col:${string}`;
 export type PageField = Field | ColumnField;
@@ -37,7 +37,11 @@ export function partsOf(field: string): { table: string; column: string } {
 }
 
 export function columnTitleOf(field: string): string {
-  return withTitle(partsOf(field).column).toLowerCase();
+  const { table, column } = partsOf(field);
+  const known = schema.value?.tables.find((one) => one.name === table);
+  const title = known?.columns.find((one) => one.name === column)?.title ?? column.replaceAll("_", " ");
+  // Inside a sentence, where abbreviations keep their case.
+  return title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }
 
 /** Names that mean something else in each table. */

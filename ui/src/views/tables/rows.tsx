@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Button, CopyButton } from "../../components/button";
 import type { MenuEntry } from "../../components/menu";
 import { TreeGrid } from "../../components/tree-grid";
-import { columnTitle, readable } from "../../lib/columns";
+import { readable } from "../../lib/columns";
 import { saveText } from "../../lib/files";
 import { count, counted } from "../../lib/format";
 import { shown } from "../../lib/safe";
@@ -55,8 +55,7 @@ export function Rows({ trace, table }: Props) {
             columns={readable(answer.columns).flatMap((place, at) => {
               const column = answer.columns[place];
               if (column === undefined) return [];
-              const { name, unit, sentence } = column;
-              const title = columnTitle(column);
+              const { name, title, unit, sentence } = column;
               const width = place === wide(answer) ? {} : { width: at === 0 ? FIRST : OTHER };
               return [{ id: name, title, sentence, isNumber: isNumber(unit), ...width }];
             })}
@@ -139,7 +138,7 @@ export function factsOf(answer: Pick<RowsAnswer, "columns" | "rows">, row: numbe
     const value = answer.rows[row]?.[place] ?? null;
     if (column === undefined || value === null || value === "") return [];
     const fields = column.name === "fields" ? fieldsOf(value) : null;
-    return fields ?? [[columnTitle(column), written(value, column.unit, column.name).text]];
+    return fields ?? [[column.title, written(value, column.unit, column.name).text]];
   });
 }
 
