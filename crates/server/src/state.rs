@@ -286,6 +286,12 @@ impl Ready {
 
     /// Opens a session for one request.
     pub(crate) fn session(&self, engine: &Engine, asking: &Asking) -> Result<Session> {
-        Ok(engine.open(asking, std::slice::from_ref(&self.extract), &mut Vec::new())?)
+        let extract = std::slice::from_ref(&self.extract);
+        let session = engine.open(asking, extract, &mut Vec::new())?;
+        Ok(if self.named == self.extract {
+            session
+        } else {
+            session.made_of(&self.named)
+        })
     }
 }
