@@ -1713,7 +1713,11 @@ is_cut: boolean,
 /**
  * Lines below each row, such as the frames of its stack; empty if no row has any.
  */
-below: Array<Array<string>>, };
+below: Array<Array<string>>, 
+/**
+ * The line in place of the rows of a table without any; may be empty.
+ */
+instead: string, };
 
 export type AnswerColumn = { 
 /**

@@ -1,5 +1,6 @@
 //! Each question is answered from a trace.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use etwkit_extract::{ConvertOptions, convert};
@@ -100,6 +101,14 @@ fn every_question_that_has_something_is_answered() {
             is_understood && !body.to_string().contains("defect"),
             "{question}: {body}"
         );
+        for table in body["tables"].as_array().into_iter().flatten() {
+            let columns = table["columns"].as_array().unwrap();
+            let titles: HashSet<&str> = columns
+                .iter()
+                .map(|column| column["title"].as_str().unwrap())
+                .collect();
+            assert_eq!(titles.len(), columns.len(), "{question}: {columns:?}");
+        }
     }
     let answer = place.answer(
         "ask",
@@ -239,6 +248,36 @@ const FOUND: [(&str, &str, &str, &str, &str); 4] = [
         "operations: 226",
     ),
 ];
+
+#[test]
+fn properties_name_the_trace_and_not_its_extract() {
+    let place = Place::with_trace();
+    let stats = json!({"trace": 0, "question": "stats", "options": {"properties": "Source"}});
+    let answer = place.answer("ask", &stats);
+    let trace = place.folder.path().join("office.etl");
+    assert_eq!(
+        answer["tables"][0]["rows"],
+        json!([["Source", trace]]),
+        "{answer}"
+    );
+}
+
+#[test]
+fn the_health_of_a_trace_is_rows_or_a_sentence() {
+    let place = Place::with_trace();
+    let overview = json!({"trace": 0, "question": "overview", "options": {}});
+    let answer = place.answer("ask", &overview);
+    let tables = answer["tables"].as_array().unwrap();
+    let health = tables
+        .iter()
+        .find(|table| table["name"] == "health")
+        .unwrap();
+    let has_rows = !health["rows"].as_array().unwrap().is_empty();
+    let sentence = health["instead"].as_str().unwrap();
+    assert_eq!(has_rows, !sentence.contains("nothing was lost"), "{health}");
+    let lines = answer["lines"].to_string();
+    assert!(!lines.contains("nothing was lost"), "said twice: {lines}");
+}
 
 /// A part without events of a topic that the trace recorded.
 #[test]
