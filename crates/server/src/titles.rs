@@ -108,7 +108,7 @@ fn spelled(word: &str) -> &str {
     SPELLINGS
         .iter()
         .find(|(name, _)| *name == word)
-        .map_or(word, |(_, spelling)| spelling)
+        .map_or(word, |(_, spelling)| *spelling)
 }
 
 fn capitalized(words: &str) -> String {
