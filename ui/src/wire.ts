@@ -64,6 +64,8 @@ id: number,
 name: string,
 /** Its path, as it was named. */
 path: string,
+/** The path as a word of a command line, for any shell. */
+word: string,
 /** Progress of opening it. */
 state: State,
 /** Nothing before it is ready. */
