@@ -635,6 +635,14 @@ by: string,
 /** Largest first. */
 descending: boolean, };
 
+export type ColumnFilter = {
+/** The column. */
+column: string,
+/** With these values; a missing one is `null`. */
+values: Array<Cell>,
+/** Rows that have none of them are taken. */
+exclude: boolean, };
+
 export type PivotRequest = {
 /** The trace. */
 trace: number,
@@ -654,6 +662,8 @@ path: Array<Cell>,
 measures: Array<Measure>,
 /** Selects rows. */
 selection: Selection,
+/** Conditions on columns that all hold. */
+filters: Array<ColumnFilter>,
 /** The order of groups. */
 sort: Sort,
 /** Largest number of groups, at most 1,000; the others are one. */
@@ -695,7 +705,9 @@ buckets: number,
 /** Number of groups with a series of their own, at most 12; the others are one. */
 top: number,
 /** Only what is of these counts; `range` of it is not read. */
-selection: Selection, };
+selection: Selection,
+/** Conditions on columns that all hold. */
+filters: Array<ColumnFilter>, };
 
 export type PivotSeriesAnswer = {
 /** Range of the buckets: it ends at most one bucket after the requested range. */
@@ -892,6 +904,8 @@ table: string,
 columns: Array<string>,
 /** Selects rows. */
 selection: Selection,
+/** Conditions on columns that all hold. */
+filters: Array<ColumnFilter>,
 /** Their order; without it that of the table. */
 sort: Sort | null,
 /** Number of rows to skip. */

@@ -90,6 +90,7 @@ fn tables() -> Vec<String> {
         Cell,
         Measure,
         Sort,
+        ColumnFilter,
         PivotRequest,
         PivotAnswer,
         PivotRow,

@@ -186,6 +186,45 @@ fn rows_come_with_names_and_in_order() {
 }
 
 #[test]
+fn filters_of_a_column_hold_for_rows_groups_and_their_series() {
+    let place = Place::with_trace();
+    let of = |question: &str, filters: Value, more: Value| {
+        let mut request = json!({
+            "trace": 0, "table": "cpu_sample", "selection": whole(), "filters": filters,
+        });
+        let more = more.as_object().unwrap().clone();
+        request.as_object_mut().unwrap().extend(more);
+        place.answer(question, &request)
+    };
+    let rows = |filters: Value| {
+        let page = json!({"columns": ["cpu"], "sort": null, "offset": 0, "limit": 5});
+        of("rows", filters, page)["total"].as_u64().unwrap()
+    };
+    let filter = |exclude: bool| json!([{"column": "cpu", "values": [0], "exclude": exclude}]);
+    let (all, first, others) = (rows(json!([])), rows(filter(false)), rows(filter(true)));
+    assert!(first > 0 && others > 0, "{first} and {others} of {all}");
+    assert_eq!(first + others, all);
+    let missing = json!([{"column": "cpu", "values": [null], "exclude": false}]);
+    assert_eq!(rows(missing), 0, "each sample has a processor");
+
+    let count = json!({"function": "count", "column": ""});
+    let groups = json!({
+        "group_by": ["process"], "path": [], "measures": [count], "limit": 5,
+        "sort": {"by": "0", "descending": true},
+    });
+    let groups = of("pivot", filter(false), groups);
+    assert_eq!(groups["total"]["measures"], json!([first]));
+    let window = place.get("info").json()["traces"][0]["opening"]["range"].clone();
+    let series = json!({
+        "group": "process", "measure": count, "range": window, "buckets": 10, "top": 3,
+    });
+    let series = of("pivot_series", filter(false), series);
+    let totals = series["series"].as_array().unwrap().iter();
+    let drawn: u64 = totals.map(|one| one["total"].as_u64().unwrap()).sum();
+    assert_eq!(drawn, first, "{series}");
+}
+
+#[test]
 fn searches_find_names_and_nothing_is_a_pattern() {
     let place = Place::with_trace();
     let find = |text: &str| place.answer("search", &json!({"trace": 0, "text": text, "limit": 5}));

@@ -1,6 +1,7 @@
 // Rows of a table, page by page, in the order of a column.
 
 import { useEffect, useState } from "preact/hooks";
+import { api } from "../../api";
 import { Button, CopyButton } from "../../components/button";
 import type { MenuEntry } from "../../components/menu";
 import { TreeGrid } from "../../components/tree-grid";
@@ -10,12 +11,11 @@ import { count, counted } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { useAnswer } from "../../state/answer";
 import { useArranged } from "../../state/arranged";
-import { heldBy } from "../../state/column-chips";
+import { filtersOf, heldBy } from "../../state/column-chips";
 import * as store from "../../state/store";
 import type { Cell, RowsAnswer, TableInfo } from "../../wire";
 import { Answering, goTo } from "../panel";
 import { cellEntries, chipEntries, chipOfCell } from "./chips";
-import { askNarrowedRows } from "./narrowed";
 import { RowFacts } from "./row-facts";
 import { csv, isNumber, tsv, written } from "./write";
 
@@ -41,8 +41,9 @@ export function Rows({ trace, table }: Props) {
   const at = turned.of === question ? turned.at : 0;
   const order = sort && { by: sort.column, descending: sort.descending };
   const page = { offset: at * PAGE, limit: PAGE };
-  const request = { trace, table: table.name, columns: [], selection, sort: order, ...page };
-  const answered = useAnswer(askNarrowedRows, { table, chips: held.chips, request });
+  const filters = filtersOf(table, held.chips);
+  const request = { trace, table: table.name, columns: [], selection, filters, sort: order, ...page };
+  const answered = useAnswer(api.rows, request);
   // Another question has other rows.
   useEffect(() => setSelected(null), [question, at]);
   return (
