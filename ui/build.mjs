@@ -9,6 +9,9 @@ import esbuild from "esbuild";
 /** What the first load may take, packed as most servers do (gzip); browsers that take Brotli get less. */
 const FIRST_LOAD_BYTES = 150_000;
 
+/** Lines of code that the page may have, without empty lines, comments, tests and the types that the server writes. */
+const MOST_LINES = 18_000;
+
 const root = import.meta.dirname;
 const out = path.resolve(process.argv[2] ?? path.join(root, "dist"));
 await rm(out, { recursive: true, force: true });
@@ -45,6 +48,23 @@ for (const file of await readdir(out)) {
 console.log(`page: ${files.length + 2} files, first load ${first} bytes compressed`);
 if (first > FIRST_LOAD_BYTES) {
   throw new Error(`the first load has ${first} bytes compressed; at most ${FIRST_LOAD_BYTES} are allowed`);
+}
+
+const lines = await linesOfCode(path.join(root, "src"));
+console.log(`${lines} lines of code`);
+if (lines > MOST_LINES) {
+  throw new Error(`the page has ${lines} lines of code; at most ${MOST_LINES} are allowed`);
+}
+
+/** Lines of the TypeScript in a folder that are code. */
+async function linesOfCode(folder) {
+  const files = (await readdir(folder, { recursive: true })).filter(
+    (file) => /\.tsx?$/.test(file) && !/\.test\.|^wire\.ts$/.test(file),
+  );
+  const texts = await Promise.all(files.map((file) => readFile(path.join(folder, file), "utf8")));
+  const isCode = (line) => line !== "" && !/^(\/\/|\{?\/?\*)/.test(line);
+  const counts = texts.map((text) => text.split("\n").filter((line) => isCode(line.trim())).length);
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** Files that only an `import()` brings. */

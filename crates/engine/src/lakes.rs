@@ -1,8 +1,8 @@
-//! Refusal of lakes where only the files of an extract help.
+//! Refusal of lakes where only the files of an extract help, and of addresses everywhere.
 
 use std::path::{Path, PathBuf};
 
-use etwkit_extract::lake::{is_lake, split};
+use etwkit_extract::lake::{is_lake, refuse_unknown, split};
 
 use crate::{Error, Result};
 
@@ -25,6 +25,18 @@ pub fn refuse_lakes<'p>(
         }),
         None => Ok(()),
     }
+}
+
+/// Returns an error if a path is the address of a store that etwkit does not open. As a path it would
+/// only be missing, and as a pattern match nothing. A file can have any name, even that of an address.
+///
+/// # Errors
+/// It is such an address.
+pub fn refuse_address(path: &Path) -> Result<()> {
+    if path.symlink_metadata().is_ok() {
+        return Ok(());
+    }
+    Ok(refuse_unknown(path)?)
 }
 
 fn is_of_lake(path: &Path) -> bool {

@@ -64,7 +64,7 @@ pub use error::{Error, Result};
 pub use gaps::{Gaps, of_paths};
 pub use has_something::{can_answer, data_tables, did_not_happen, has_something};
 pub use input::{DEFAULT_MAX_UNPACKED_GIB, input_options};
-pub use lakes::refuse_lakes;
+pub use lakes::{refuse_address, refuse_lakes};
 pub use library::{library, library_question};
 pub use listing::{Head, ListedRecording, Listing};
 pub use named::{InputKind, each_once, named, places};

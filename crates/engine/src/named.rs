@@ -17,10 +17,10 @@ use etwkit_base::digits::counted;
 use etwkit_base::natural::{Piece, pieces};
 use etwkit_base::path::name_of;
 use etwkit_extract::json7z::is_json_extract;
-use etwkit_extract::lake::{Snapshot, is_lake, refuse_unknown, split};
+use etwkit_extract::lake::{Snapshot, is_lake, split};
 use etwkit_question::test_run::TestFile;
 
-use crate::{Error, Result, is_folder, recordings};
+use crate::{Error, Result, is_folder, recordings, refuse_address};
 
 /// Advice for a folder or pattern that holds nothing.
 const ENDINGS: &str = "etwkit looks for names that end with .etl, .etlgz, .etl.gz, .etl.zst, .etl.xz, .etl.bz2, .etl.lz4, \
@@ -285,11 +285,10 @@ fn one(word: &Path, place: String) -> Result<Meaning> {
     if word.symlink_metadata().is_ok() || split(word).is_some() || is_lake(word) {
         return Ok(Meaning::Path(word.to_owned(), place));
     }
-    // As a path it would only be missing, and as a pattern match nothing.
-    if let Err(address) = refuse_unknown(word) {
+    if let Err(address) = refuse_address(word) {
         return Err(match place.strip_suffix(": ") {
-            Some(line) => Error::from(address).of(line),
-            None => address.into(),
+            Some(line) => address.of(line),
+            None => address,
         });
     }
     if pattern::is_pattern(word) {

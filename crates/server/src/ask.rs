@@ -7,11 +7,12 @@ use etwkit_engine::question;
 use etwkit_question as declared;
 use etwkit_question::text::Text;
 use etwkit_question::trace::TraceInfo;
-use etwkit_question::{AnswerPart, Heading, Line, Style, Values};
+use etwkit_question::{AnswerPart, AnyColumn, Heading, Line, Style, Values};
 
 use crate::api::Call;
 use crate::lines;
 use crate::problem::{Problem, Result};
+use crate::titles;
 use crate::wire::{Answer, AnswerColumn, AnswerTable, AskRequest, Cell, Source};
 use crate::words::trace_word;
 
@@ -87,11 +88,9 @@ fn lines_of(answer: &declared::Answer, text: &Text) -> Vec<String> {
     let written = |line: &Line| text.line(&lines::with_units_of_cells(line));
     let mut all: Vec<String> = answer.heading.iter().map(written).collect();
     for part in &answer.parts {
-        // The text in place of rows is printed only if there are none, as on the command line.
-        let instead = part.instead.iter().filter(|_| part.table.is_empty());
         let total = part.table.total();
-        let around = part.head.iter().chain(instead);
-        all.extend(around.chain(&total).chain(&part.foot).map(written));
+        let around = part.head.iter().chain(&total).chain(&part.foot);
+        all.extend(around.map(written));
     }
     // Empty lines separate paragraphs in a terminal; the page has its own spacing.
     all.retain(|line| !line.trim().is_empty());
@@ -105,7 +104,7 @@ fn table(
     sentence: &dyn Fn(&str) -> String,
 ) -> AnswerTable {
     let columns = part.table.columns();
-    let shown: Vec<_> = columns
+    let shown: Vec<(usize, &AnyColumn)> = columns
         .iter()
         .enumerate()
         .filter(|(_, c)| c.is_shown && matches!(c.style, Style::Both | Style::Own))
@@ -116,8 +115,9 @@ fn table(
     let is_cut = listed.len() > MOST_ROWS;
     let listed = listed.get(..MOST_ROWS).unwrap_or(&listed);
     let row = |row: &usize| -> Vec<Cell> {
-        let cell = |(at, column): &(usize, &declared::AnyColumn)| {
-            lines::cell(text, column.format, &part.table.value(*row, *at))
+        let cell = |(at, column): &(usize, &AnyColumn)| {
+            let value = part.table.value(*row, *at);
+            named(column, lines::cell(text, column.format, &value))
         };
         shown.iter().map(cell).collect()
     };
@@ -125,9 +125,10 @@ fn table(
         name: part.name.to_owned(),
         columns: shown
             .iter()
-            .map(|(_, column)| AnswerColumn {
+            .zip(titles_of(&shown, text))
+            .map(|((_, column), title)| AnswerColumn {
                 name: column.name.to_owned(),
-                title: lines::title(&heading(&column.title, text), column.format),
+                title,
                 unit: lines::unit(column.format).to_owned(),
                 sentence: sentence(column.name),
             })
@@ -135,7 +136,53 @@ fn table(
         rows: listed.iter().map(row).collect(),
         is_cut,
         below: below(part, listed, text, path),
+        instead: instead(part, text),
     }
+}
+
+/// Returns the titles of columns. Titles of the command line can differ by their units alone, or
+/// stand next to another column that explains them: then the name of the column says what it is.
+fn titles_of(columns: &[(usize, &AnyColumn)], text: &Text) -> Vec<String> {
+    let words: Vec<String> = columns
+        .iter()
+        .map(|(_, column)| lines::title(&heading(&column.title, text), column.format))
+        .collect();
+    let is_clear = |title: &String| {
+        let same = words.iter().filter(|other| *other == title);
+        !title.is_empty() && same.count() == 1
+    };
+    columns
+        .iter()
+        .zip(&words)
+        .map(|((_, column), title)| {
+            if is_clear(title) {
+                title.clone()
+            } else {
+                titles::of_camel_case(column.name)
+            }
+        })
+        .collect()
+}
+
+/// Returns a cell with the name that its column has for rows without one, such as `(idle)`. Signs
+/// for unknown values stay missing: the page has its own.
+fn named(column: &AnyColumn, cell: Cell) -> Cell {
+    match cell {
+        Cell::Missing(()) if column.missing.starts_with('(') => {
+            Cell::Text(column.missing.to_owned())
+        }
+        known => known,
+    }
+}
+
+/// Returns the line in place of the rows, if there are none; empty if the question has no such line.
+fn instead(part: &AnswerPart, text: &Text) -> String {
+    let line = part.instead.as_ref().filter(|_| part.table.is_empty());
+    line.map_or_else(String::new, |line| {
+        text.line(&lines::with_units_of_cells(line))
+            .trim()
+            .to_owned()
+    })
 }
 
 /// Returns the lines below each of these rows, such as the frames of its stack; nothing if no row has any.
@@ -209,4 +256,62 @@ fn quoted_value(value: &str) -> String {
         return quoted_pattern(value);
     }
     quoted(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use etwkit_question::{Better, Format, Total};
+
+    use super::*;
+
+    fn column(name: &'static str, title: &str, format: Format) -> AnyColumn {
+        AnyColumn {
+            name,
+            title: Heading::Words(title.to_owned()),
+            format,
+            is_shown: true,
+            style: Style::Both,
+            total: Total::None,
+            better: Better::Neither,
+            missing: "",
+        }
+    }
+
+    #[test]
+    fn no_two_columns_of_an_answer_have_one_title() {
+        let columns = [
+            column("Time", "Time", Format::Moment),
+            column("Duration", "ms", Format::FineMilliseconds),
+            column("ReadTime", "Read s", Format::Seconds(3)),
+            column("ReadSize", "Read MB", Format::Megabytes),
+            column("Writes", "Writes", Format::Whole),
+        ];
+        let shown: Vec<(usize, &AnyColumn)> = columns.iter().enumerate().collect();
+        let text = lines::text(TraceInfo::default().clock());
+        assert_eq!(
+            titles_of(&shown, &text),
+            ["Time", "Duration", "Read time", "Read size", "Writes"]
+        );
+    }
+
+    #[test]
+    fn rows_without_a_name_have_the_name_of_the_command_line() {
+        let idle = AnyColumn {
+            missing: "(idle)",
+            ..column("Process", "Process", Format::Process)
+        };
+        let unknown = AnyColumn {
+            missing: "?",
+            ..column("Process", "Process", Format::Process)
+        };
+        assert_eq!(
+            named(&idle, Cell::Missing(())),
+            Cell::Text("(idle)".to_owned())
+        );
+        assert_eq!(
+            named(&idle, Cell::Text("a.exe".to_owned())),
+            Cell::Text("a.exe".to_owned())
+        );
+        assert_eq!(named(&unknown, Cell::Missing(())), Cell::Missing(()));
+    }
 }

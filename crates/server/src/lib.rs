@@ -52,6 +52,7 @@ mod tables;
 mod tag_choice;
 mod tags;
 mod times;
+mod titles;
 mod token;
 pub mod wire;
 mod words;

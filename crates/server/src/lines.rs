@@ -42,16 +42,20 @@ pub(crate) const fn unit(format: Format) -> &'static str {
     }
 }
 
-/// Returns a title without the unit at its end.
+/// Returns a title without the unit at its end; empty if it is nothing but the unit. Cells of plain
+/// numbers have no unit of their own, so their title keeps it.
 pub(crate) fn title(words: &str, format: Format) -> String {
-    let plain = match words.rsplit_once(' ') {
-        Some((front, last)) if UNITS.contains(&last.trim_matches(['[', ']', '(', ')'])) => front,
-        _ => words,
-    };
-    if format == Format::Throughput {
-        format!("{plain} per s")
-    } else {
-        plain.to_owned()
+    let (front, last) = words.rsplit_once(' ').unwrap_or(("", words));
+    let last = last.trim_matches(['[', ']', '(', ')']);
+    if !UNITS.contains(&last) {
+        return words.to_owned();
+    }
+    match unit(format) {
+        "count" | "number" if front.is_empty() => words.to_owned(),
+        "count" | "number" => format!("{front} ({last})"),
+        "text" => words.to_owned(),
+        _ if format == Format::Throughput => format!("{front} per s"),
+        _ => front.to_owned(),
     }
 }
 
@@ -139,19 +143,29 @@ mod tests {
     }
 
     #[test]
+    fn titles_have_the_units_that_cells_lack() {
+        for (words, format, expected) in [
+            ("CPU ms", Format::Milliseconds, "CPU"),
+            ("Start [s]", Format::Moment, "Start"),
+            ("Read MB/s", Format::Throughput, "Read per s"),
+            ("Mean µs", Format::Fixed(1), "Mean (µs)"),
+            ("From s", Format::Id, "From (s)"),
+            ("% of machine", Format::Fixed(1), "% of machine"),
+            ("µs", Format::Microseconds, ""),
+            ("Process", Format::Process, "Process"),
+        ] {
+            assert_eq!(title(words, format), expected, "{words}");
+        }
+    }
+
+    #[test]
     fn cells_are_numbers_and_sentences_are_words() {
         let text = text(TraceInfo::default().clock());
         assert_eq!(
             cell(&text, Format::Milliseconds, &Value::Number(1_500_000)),
             Cell::Whole(1_500_000)
         );
-        assert_eq!(
-            (
-                unit(Format::Milliseconds),
-                title("CPU ms", Format::Milliseconds)
-            ),
-            ("ns", "CPU".to_owned())
-        );
+        assert_eq!(unit(Format::Milliseconds), "ns");
         assert_eq!(
             cell(&text, Format::Throughput, &Value::Rate(500, 1_000_000_000)),
             Cell::Number(500.0)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use etwkit_base::endings;
 use etwkit_base::lock::lock;
-use etwkit_engine::{Asking, Extracting, Progress, is_folder, refuse_lakes};
+use etwkit_engine::{Asking, Extracting, Progress, is_folder, refuse_address, refuse_lakes};
 use etwkit_extract::{Extract, StoreError};
 use etwkit_pyramid::Pyramid;
 
@@ -38,6 +38,7 @@ pub fn check_no_lake<'p>(
 /// Starts to open a path, unless it is open. `info` reports the progress. A folder is listed, and
 /// its recordings are opened one by one.
 pub(crate) fn begin(shared: &Arc<Shared>, path: &Path) -> Result<()> {
+    refuse_address(path)?;
     check_no_lake([&path.to_owned()])?;
     if is_folder(path) {
         shared.add_folder(path);

@@ -34,6 +34,7 @@ pub(crate) fn pivot(call: &Call<'_>, request: &PivotRequest) -> Result<PivotAnsw
     let ready = call.ready(request.trace)?;
     let session = call.session(&ready)?;
     let mut selected = select(&session, table, &request.selection)?;
+    selected.and_filters(table, &request.filters)?;
     let of_level = levels(
         &session,
         table,

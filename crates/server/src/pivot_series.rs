@@ -90,7 +90,8 @@ pub(crate) fn pivot_series(
         range: None,
         chips: request.selection.chips.clone(),
     };
-    let selected = select(&session, table, &selection)?;
+    let mut selected = select(&session, table, &selection)?;
+    selected.and_filters(table, &request.filters)?;
     let not_applied = selected.not_applied.clone();
     let notes = selected.notes.clone();
     let question = Question::new(&session, request, table, selected)?;
@@ -377,6 +378,7 @@ pub(crate) mod tests {
                 buckets: 4,
                 top: 2,
                 selection: Selection::default(),
+                filters: Vec::new(),
             };
             let table = tables::table("disk_io").unwrap();
             let selected = select(&session, table, &request.selection).unwrap();

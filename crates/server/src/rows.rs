@@ -26,7 +26,8 @@ pub(crate) fn rows(call: &Call<'_>, request: &RowsRequest) -> Result<RowsAnswer>
     let shown = shown(table, request)?;
     let ready = call.ready(request.trace)?;
     let session = call.session(&ready)?;
-    let selected = select(&session, table, &request.selection)?;
+    let mut selected = select(&session, table, &request.selection)?;
+    selected.and_filters(table, &request.filters)?;
     let mut values = Vec::new();
     let mut joins = String::new();
     for (number, column) in shown.iter().enumerate() {

@@ -12,6 +12,7 @@ use etwkit_trace::table::{Column, ColumnKind, Table};
 
 use crate::page;
 use crate::problem::{Problem, said};
+use crate::titles;
 use crate::wire::{ColumnInfo, OptionInfo, QuestionInfo, Schema, TableInfo};
 
 /// Compresses to an eighth in a few milliseconds; higher levels take much longer and gain little.
@@ -71,7 +72,7 @@ pub(crate) fn column(column: &Column) -> ColumnInfo {
     );
     ColumnInfo {
         name: column.name.to_owned(),
-        title: title(column.name),
+        title: titles::of_name(column.name),
         unit: unit.to_owned(),
         sentence: one_line(column.doc),
         can_group: !matches!(column.kind, ColumnKind::Binary | ColumnKind::Float64)
@@ -168,23 +169,6 @@ pub(crate) fn unit(column: &Column) -> &'static str {
         (_, ColumnKind::Int64) => "count",
         (_, ColumnKind::Int32) => "number",
     }
-}
-
-/// Returns the title of a column: its name in words, without the unit.
-pub(crate) fn title(name: &str) -> String {
-    let name = name
-        .strip_suffix("_ns")
-        .or_else(|| name.strip_suffix("_bytes"))
-        .unwrap_or(name);
-    let name = name.strip_suffix("_key").unwrap_or(name).replace('_', " ");
-    let name = if name == "ts" {
-        "time".to_owned()
-    } else {
-        name
-    };
-    let mut letters = name.chars();
-    let first = letters.next().map(char::to_uppercase);
-    first.into_iter().flatten().chain(letters).collect()
 }
 
 /// Returns a text of a declaration without its line breaks.

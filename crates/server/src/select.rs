@@ -7,11 +7,12 @@ use etwkit_trace::table::{ColumnKind, Table};
 
 use crate::cells::{self, whole};
 use crate::problem::{Problem, Result};
+use crate::tables;
 use crate::tags;
 use crate::times::{self, Times};
-use crate::wire::{Cell, Chip, Field, Range, Selection};
+use crate::wire::{Cell, Chip, ColumnFilter, Field, Range, Selection};
 
-/// Largest number of chips in a selection, and of values in a chip.
+/// Largest number of chips in a selection or of filters, and of values in each.
 const MOST: usize = 1_000;
 
 /// A selection, resolved for a table.
@@ -41,6 +42,12 @@ pub(crate) fn like(value: &str) -> String {
     quoted(&format!("%{escaped}%"))
 }
 
+fn too_many() -> Problem {
+    Problem::bad(format!(
+        "a selection has at most {MOST} chips, and a chip as many values"
+    ))
+}
+
 /// Resolves a selection for the table that is called `t`.
 pub(crate) fn select(
     session: &Session,
@@ -48,9 +55,7 @@ pub(crate) fn select(
     selection: &Selection,
 ) -> Result<Selected> {
     if selection.chips.len() > MOST || selection.chips.iter().any(|chip| chip.values.len() > MOST) {
-        return Err(Problem::bad(format!(
-            "a selection has at most {MOST} chips, and a chip as many values"
-        )));
+        return Err(too_many());
     }
     let times = times::of(table).of_trace(session)?;
     // Two layers: a part may be chosen, and rows of the table may have a position in time.
@@ -72,12 +77,7 @@ pub(crate) fn select(
     }
     for chip in &selection.chips {
         match condition(session, table, chip)? {
-            // A comparison with a missing value is neither true nor false, and its opposite isn't
-            // either: rows without a process would vanish when one process is left out.
-            Some(one) if chip.exclude => selected
-                .conditions
-                .push(format!("NOT coalesce({one}, false)")),
-            Some(one) => selected.conditions.push(one),
+            Some(one) => selected.and_unless(chip.exclude, one),
             None if selected.not_applied.contains(&chip.field) => {}
             None => selected.not_applied.push(chip.field),
         }
@@ -89,6 +89,40 @@ impl Selected {
     /// Adds a condition.
     pub(crate) fn and(&mut self, condition: impl Into<String>) {
         self.conditions.push(condition.into());
+    }
+
+    /// Adds a condition, or its opposite.
+    fn and_unless(&mut self, exclude: bool, condition: String) {
+        // A comparison with a missing value is neither true nor false, and its opposite isn't
+        // either: rows without a process would vanish when one process is left out.
+        self.and(if exclude {
+            format!("NOT coalesce({condition}, false)")
+        } else {
+            condition
+        });
+    }
+
+    /// Adds conditions on columns of the table.
+    pub(crate) fn and_filters(
+        &mut self,
+        table: &'static Table,
+        filters: &[ColumnFilter],
+    ) -> Result<()> {
+        if filters.len() > MOST || filters.iter().any(|filter| filter.values.len() > MOST) {
+            return Err(too_many());
+        }
+        for filter in filters {
+            let column = tables::column(table, &filter.column)?;
+            let declared = column.declared().ok_or_else(|| {
+                Problem::bad(format!("rows cannot be filtered by {:?}", filter.column))
+            })?;
+            let what = format!("t.{}", declared.name);
+            self.and_unless(
+                filter.exclude,
+                one_of(&what, declared.kind, &filter.values)?,
+            );
+        }
+        Ok(())
     }
 
     /// Returns ` WHERE …`; empty if all rows count.
@@ -226,22 +260,51 @@ pub(crate) fn processes(session: &Session, filters: &[String]) -> Result<Vec<i32
 
 /// Returns the condition that a column has the value of an answer.
 pub(crate) fn equals(what: &str, kind: ColumnKind, value: &Cell) -> Result<String> {
-    let literal = match (kind, value) {
-        (_, Cell::Missing(())) => return Ok(format!("{what} IS NULL")),
-        (ColumnKind::Int32 | ColumnKind::Int64, value) => {
-            whole(value).map(|number| number.to_string())
-        }
+    if *value == Cell::Missing(()) {
+        return Ok(format!("{what} IS NULL"));
+    }
+    Ok(format!(
+        "{} = {}",
+        compared(what, kind),
+        constant(kind, value)?
+    ))
+}
+
+/// Returns the condition that a column has one of the values of answers.
+fn one_of(what: &str, kind: ColumnKind, values: &[Cell]) -> Result<String> {
+    let is_missing = |value: &&Cell| **value == Cell::Missing(());
+    let known = values.iter().filter(|value| !is_missing(value));
+    let constants: Vec<String> = known
+        .map(|value| constant(kind, value))
+        .collect::<Result<_>>()?;
+    let has_value = is_in(&compared(what, kind), &constants);
+    Ok(if values.iter().any(|value| is_missing(&value)) {
+        format!("{what} IS NULL OR {has_value}")
+    } else {
+        has_value
+    })
+}
+
+/// Returns a column as it is compared with constants.
+fn compared(what: &str, kind: ColumnKind) -> String {
+    match kind {
+        // A time of day was sent to the page as text, so it is compared as that text.
+        ColumnKind::Timestamp => format!("CAST({what} AS VARCHAR)"),
+        _ => what.to_owned(),
+    }
+}
+
+/// Returns a value of an answer as SQL.
+fn constant(kind: ColumnKind, value: &Cell) -> Result<String> {
+    let constant = match (kind, value) {
+        (ColumnKind::Int32 | ColumnKind::Int64, value) => whole(value).map(|number| number.to_string()),
+        (ColumnKind::Float64, Cell::Whole(number)) => Some(number.to_string()),
+        (ColumnKind::Float64, Cell::Number(number)) => Some(format!("{number:?}")),
         (ColumnKind::Boolean, Cell::Flag(flag)) => Some(flag.to_string()),
-        (ColumnKind::Text, Cell::Text(value)) => Some(quoted(value)),
-        (ColumnKind::Timestamp, Cell::Text(value)) => {
-            // A time of day was sent to the page as text, so it is compared as that text.
-            return Ok(format!("CAST({what} AS VARCHAR) = {}", quoted(value)));
-        }
+        (ColumnKind::Text | ColumnKind::Timestamp, Cell::Text(value)) => Some(quoted(value)),
         _ => None,
     };
-    let literal = literal
-        .ok_or_else(|| Problem::bad("a value of the path is not of the type of its column"))?;
-    Ok(format!("{what} = {literal}"))
+    constant.ok_or_else(|| Problem::bad("a value is not of the type of its column"))
 }
 
 #[cfg(test)]
@@ -286,6 +349,39 @@ mod tests {
             },
         );
         assert_eq!((of.sql().as_str(), of.range, of.notes.len()), ("", None, 1));
+    }
+
+    #[test]
+    fn columns_have_the_values_of_filters() {
+        let filter = |column: &str, values: &[Cell], exclude| ColumnFilter {
+            column: column.to_owned(),
+            values: values.to_vec(),
+            exclude,
+        };
+        let text = |text: &str| Cell::Text(text.to_owned());
+        let events = table("generic_event").unwrap();
+        let mut of = selected("generic_event", &Selection::default());
+        of.and_filters(
+            events,
+            &[
+                filter("provider", &[text("it's"), Cell::Missing(())], false),
+                filter("level", &[Cell::Whole(4), Cell::Whole(5)], true),
+                filter("name", &[], false),
+            ],
+        )
+        .unwrap();
+        assert_eq!(
+            of.sql(),
+            " WHERE (t.provider IS NULL OR t.provider IN ('it''s')) \
+             AND (NOT coalesce(t.level IN (4, 5), false)) AND (false)"
+        );
+        for wrong in [
+            filter("level", &[text("4) OR (true")], false),
+            filter("process", &[Cell::Whole(1)], false),
+            filter("level; DROP", &[], false),
+        ] {
+            assert!(of.and_filters(events, &[wrong]).is_err());
+        }
     }
 
     #[test]

@@ -31,6 +31,7 @@ pub(crate) fn sql(call: &Call<'_>, request: &SqlRequest) -> Result<Answer> {
         rows: rows.rows,
         is_cut: rows.is_cut,
         below: Vec::new(),
+        instead: String::new(),
     };
     let read = table.rows.len() as u64;
     Ok(Answer {

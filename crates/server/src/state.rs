@@ -18,6 +18,7 @@ use crate::symbols_progress::Loading;
 use crate::tags::Tags;
 use crate::token::Token;
 use crate::wire::{self, FindingsAnswer, State, TraceInfo};
+use crate::words::trace_word;
 use crate::work::WorkerPool;
 
 /// Largest number of open traces: the same number of extracts stays open.
@@ -248,10 +249,12 @@ impl Trace {
                 None,
             ),
         };
+        let path = self.path.display().to_string();
         TraceInfo {
             id,
             name,
-            path: self.path.display().to_string(),
+            word: trace_word(&path),
+            path,
             state,
             opening,
             replaced: self.replaced.load(Ordering::Relaxed),
@@ -286,6 +289,12 @@ impl Ready {
 
     /// Opens a session for one request.
     pub(crate) fn session(&self, engine: &Engine, asking: &Asking) -> Result<Session> {
-        Ok(engine.open(asking, std::slice::from_ref(&self.extract), &mut Vec::new())?)
+        let extract = std::slice::from_ref(&self.extract);
+        let session = engine.open(asking, extract, &mut Vec::new())?;
+        Ok(if self.named == self.extract {
+            session
+        } else {
+            session.made_of(&self.named)
+        })
     }
 }

@@ -6,6 +6,7 @@ use etwkit_trace::table::{Column, ColumnKind, Table};
 use crate::problem::{Problem, Result};
 use crate::schema;
 use crate::tags;
+use crate::titles;
 use crate::wire::ColumnInfo;
 
 /// A column that requests can name.
@@ -106,10 +107,13 @@ impl NamedColumn {
             .filter(|_| self.is_frames())
         {
             Some(front) => (
-                format!("{} from the root", schema::title(&format!("{front}stack"))),
+                format!(
+                    "{} from the root",
+                    titles::of_name(&format!("{front}stack"))
+                ),
                 "frames",
             ),
-            None => (schema::title(&self.name), "text"),
+            None => (titles::of_name(&self.name), "text"),
         };
         ColumnInfo {
             name: self.name.clone(),

@@ -90,6 +90,7 @@ fn tables() -> Vec<String> {
         Cell,
         Measure,
         Sort,
+        ColumnFilter,
         PivotRequest,
         PivotAnswer,
         PivotRow,
@@ -141,8 +142,29 @@ fn text() -> String {
     let waits = format!("export const WAITS = {WAITS:?} as const;");
     format!(
         "// Written by the tests of crates/server from its types; not edited by hand.\n\n{}\n\n{waits}\n",
-        types.join("\n\n")
+        tidied(&types.join("\n\n"))
     )
+}
+
+/// Returns declarations with comments of one line on one line, and without blanks at ends of lines.
+fn tidied(declarations: &str) -> String {
+    let lines: Vec<&str> = declarations.lines().map(str::trim_end).collect();
+    let mut tidy: Vec<String> = Vec::with_capacity(lines.len());
+    let mut rest = lines.as_slice();
+    loop {
+        rest = match rest {
+            ["/**", words, " */", after @ ..] => {
+                tidy.push(format!("/** {} */", words.trim_start_matches(" * ")));
+                after
+            }
+            [line, after @ ..] => {
+                tidy.push((*line).to_owned());
+                after
+            }
+            [] => break,
+        };
+    }
+    tidy.join("\n")
 }
 
 #[test]

@@ -75,6 +75,8 @@ impl Default for Options {
 /// Answers questions about one or several extracts.
 pub struct Session {
     engine: Engine,
+    /// The trace that the first extract was made of, if that was said after it was opened.
+    trace: Option<String>,
     /// The extracts that are queried together with this one.
     batch: Option<Member>,
     /// True if a question named methods.
@@ -130,6 +132,7 @@ impl Session {
     fn over(engine: Engine, batch: Option<Member>) -> Self {
         Self {
             engine,
+            trace: None,
             batch,
             asked_methods: Arc::default(),
             asked_left_out: Arc::default(),
@@ -143,8 +146,10 @@ impl Session {
     #[must_use]
     pub fn each(&self) -> Vec<Self> {
         let options = &self.engine.options;
+        let mut trace = self.trace.clone();
         let only = |tables| Self {
             engine: Engine::over(tables, options.clone()),
+            trace: trace.take(),
             batch: None,
             asked_methods: self.asked_methods.clone(),
             asked_left_out: self.asked_left_out.clone(),
@@ -170,6 +175,15 @@ impl Session {
     /// The engine cannot be set up.
     pub fn from_batches(tables: Vec<(&'static Table, Vec<RecordBatch>)>) -> Result<Self> {
         Self::new(vec![Source::batches("memory", tables)], &Options::default())
+    }
+
+    /// Names the trace of the first extract, for a caller that opened the extract in place of the trace.
+    #[must_use]
+    pub fn made_of(self, trace: &Path) -> Self {
+        Self {
+            trace: Some(trace.display().to_string()),
+            ..self
+        }
     }
 
     /// Sets the stack tags that the function `stack_tag` knows in addition to the built-in ones, by
@@ -268,16 +282,20 @@ impl Session {
     /// Returns the trace of the first extract, if the trace was named and not the extract.
     #[must_use]
     pub fn trace_path(&self) -> Option<&str> {
-        self.engine.tables().traces().next().flatten()
+        let named = self.trace.as_deref();
+        named.or_else(|| self.engine.tables().traces().next().flatten())
     }
 
     /// Returns the traces and extracts, as they were named; rows in memory have no name.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let tables = self.engine.tables();
+        let first = std::iter::once(self.trace.as_deref());
+        let named = first.chain(std::iter::repeat(None));
         tables
             .traces()
             .zip(tables.paths())
-            .map(|(trace, extract)| trace.unwrap_or(extract))
+            .zip(named)
+            .map(|((trace, extract), named)| named.or(trace).unwrap_or(extract))
             .filter(|name| !name.is_empty())
     }
 

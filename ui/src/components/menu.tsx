@@ -90,7 +90,7 @@ function MenuList({ label, entries, at, button, onClose }: ListProps) {
           }}
         >
           <span>{entry.title}</span>
-          {entry.detail !== undefined && <small>{entry.detail}</small>}
+          {entry.detail && <small>{entry.detail}</small>}
         </button>
       ))}
     </div>

@@ -1,15 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { codeText, columnTitle, isLabel, readable, withSpaces } from "./columns";
-
-test("titles are what people say", () => {
-  const title = (name: string, given: string) => columnTitle({ name, title: given });
-  assert.equal(title("io_ns", "Io"), "I/O time");
-  assert.equal(title("cpu", "Cpu"), "CPU");
-  assert.equal(title("irp_flags", "Irp flags"), "IRP flags");
-  assert.equal(title("event_id", "Event id"), "Event ID");
-  assert.equal(title("queue_depth_start", "Queue depth start"), "Queue depth start");
-});
+import { codeText, isLabel, readable, withSpaces } from "./columns";
 
 test("ids and codes are not added up", () => {
   const label = (name: string, unit: string) => isLabel({ name, unit });

@@ -1,42 +1,6 @@
-// Meanings of columns by their names: titles as people say them, ids, codes, and which stand first.
+// Meanings of columns by their names: ids, codes, and which stand first.
 
 import type { ColumnInfo } from "../wire";
-
-/** Words that titles made of names get wrong. */
-const SAID = ["I/O", "CPU", "IRP", "DNS", "TCP", "ID", "PID", "TID", "MHz", "NUMA", "HRESULT", "SID"];
-const WORDS = new Map(SAID.map((word) => [word.replace("/", "").toLowerCase(), word]));
-
-/** Titles that say neither what is measured nor in what. */
-const TITLES: Record<string, string> = {
-  io_ns: "I/O time",
-  service_ns: "Service time",
-  queue_ns: "Queue time",
-  init_ns: "Started",
-  complete_ns: "Completed",
-  result_bytes: "Bytes transferred",
-  size_bytes: "Size",
-};
-
-export function columnTitle({ name, title }: Pick<ColumnInfo, "name" | "title">): string {
-  const known = TITLES[name];
-  if (known !== undefined) return known;
-  const words = title.split(" ").map((word, at) => {
-    const said = WORDS.get(word.toLowerCase());
-    return said !== undefined && (at === 0 || word.length > 1) ? said : word;
-  });
-  return words.join(" ");
-}
-
-/** The title of a column by its name alone: `remote_address` is `Remote address`. */
-export function withTitle(name: string): string {
-  const words = name.replace(/_(ns|bytes|key)$/, "").replaceAll("_", " ");
-  return columnTitle({ name, title: words.charAt(0).toUpperCase() + words.slice(1) });
-}
-
-/** A column with a title for people. */
-export function titled<T extends Pick<ColumnInfo, "name" | "title">>(column: T): T {
-  return { ...column, title: columnTitle(column) };
-}
 
 const ID = /(^|_)(id|pid|tid|key|port|index|number|hash|vector|line|checksum|stamp)$/i;
 const LABEL =

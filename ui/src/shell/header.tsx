@@ -14,15 +14,21 @@ import { dialog, isCatalogueOver, isNarrow } from "../state/page";
 import { isCatalogueOpen, isInspectorOpen, isViewOpen, type Theme, theme } from "../state/prefs";
 import { elapsed, recorder, showRecorder } from "../state/recording";
 import * as store from "../state/store";
+import type { TraceInfo } from "../wire";
 import { BookmarkMenu } from "./bookmarks";
 import { SearchBox } from "./search-box";
+
+/** Where a trace is; nothing if only its name was given. */
+function folderOf({ name, path }: TraceInfo): string {
+  return path.endsWith(name) ? path.slice(0, -name.length).replace(/(?<=.)[\\/]$/, "") : path;
+}
 
 function TraceChooser() {
   const shownTrace = store.trace.value;
   const traces = store.info.value?.traces ?? [];
   const entries: MenuEntry[] = traces.map((one) => ({
     title: shown(one.name),
-    detail: { ready: shown(one.path), failed: "cannot be opened", opening: "opening…" }[one.state.is],
+    detail: { ready: shown(folderOf(one)), failed: "cannot be opened", opening: "opening…" }[one.state.is],
     isOn: one.id === shownTrace?.id,
     run: () => store.showTrace(one),
   }));

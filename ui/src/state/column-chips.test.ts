@@ -6,13 +6,13 @@ import {
   cellOf,
   columnIn,
   columnOption,
+  columnTitleOf,
+  filtersOf,
   heldBy,
   MISSING,
-  narrowSql,
   type PageChip,
-  pivotOf,
-  withoutLimit,
 } from "./column-chips";
+import { schema } from "./schema";
 
 const column = (name: string, unit: string) => ({
   name,
@@ -52,38 +52,16 @@ test("a chip of a column holds where the column means the same", () => {
   assert.equal(columnIn(EVENTS, "col:generic_event.process"), null, "derived from a key");
 });
 
-test("a statement reads only what chips leave, whatever their values say", () => {
-  const sql =
-    "WITH r AS (SELECT t.provider AS value FROM generic_event t WHERE (x)) SELECT * FROM r LIMIT 5 OFFSET 10";
+test("chips are conditions on the columns of their table, whatever their values say", () => {
   const chips = [
     chip("generic_event.provider", ["it's", MISSING]),
-    chip("generic_event.level", ["4", "1); DROP"], true),
-    chip("generic_event.name", ["$&"]),
+    chip("generic_event.level", ["4", "1); DROP", "1e999"], true),
+    chip("net_io.remote_address", ["::1"]),
   ];
-  assert.equal(
-    withoutLimit(narrowSql(sql, EVENTS, chips) ?? ""),
-    "WITH r AS (SELECT t.provider AS value FROM (SELECT * FROM generic_event WHERE " +
-      `("provider" IN ('it''s') OR "provider" IS NULL) AND ("level" IN (4, NULL)) IS NOT TRUE AND ("name" IN ('$&'))` +
-      ") t WHERE (x)) SELECT * FROM r",
-  );
-  assert.equal(narrowSql("SELECT 1", EVENTS, chips), null);
-});
-
-test("groups of a statement are a level with its rest, and what does not add up has no sum", () => {
-  const source = { sql: "", command: "", rows_read: 0, took_ms: 0, not_applied: [], notes: [] };
-  const answer = pivotOf(
-    [
-      ["a", "A", 5, 3, 1],
-      [null, null, 2, 9, 2],
-      ["c", "C", 1, 4, 3],
-    ],
-    ["sum", "max", "avg"],
-    1,
-    source,
-  );
-  assert.deepEqual(answer.total.measures, [8, 9, null]);
-  assert.deepEqual(answer.others?.measures, [3, 9, null]);
-  assert.deepEqual([answer.rows.length, answer.groups], [1, 3]);
+  assert.deepEqual(filtersOf(EVENTS, chips), [
+    { column: "provider", values: ["it's", null], exclude: false },
+    { column: "level", values: [4], exclude: true },
+  ]);
 });
 
 test("a question takes the option that compares the column, and no value that would be a pattern", () => {
@@ -115,4 +93,16 @@ test("a value of a chip is of the type of its column", () => {
     [MISSING, "text", null],
   ];
   for (const [value, unit, cell] of units) assert.equal(cellOf(value, { unit }), cell);
+});
+
+test("chips name a column by its title, inside a sentence", () => {
+  const columns = [
+    { name: "prev_c_state", title: "Previous C-state" },
+    { name: "pid", title: "PID" },
+  ];
+  schema.value = { tables: [{ name: "slice", columns }], questions: [] } as unknown as typeof schema.value;
+  assert.equal(columnTitleOf("col:slice.prev_c_state"), "previous C-state");
+  assert.equal(columnTitleOf("col:slice.pid"), "PID");
+  assert.equal(columnTitleOf("col:net_io.remote_address"), "remote address");
+  schema.value = null;
 });

@@ -1,8 +1,8 @@
-// Filters of any column: `col:generic_event.provider`. The server compares eight fields; what tables have beyond
-// them is compared by the statements that the server answers with, narrowed once more.
+// Filters of any column: `col:generic_event.provider`. A field of the server can be compared in many tables, a column
+// where the table has it.
 
-import { withTitle } from "../lib/columns";
-import type { Cell, Chip, ColumnInfo, Field, PivotAnswer, PivotRow, QuestionInfo, TableInfo } from "../wire";
+import type { Cell, Chip, ColumnFilter, ColumnInfo, Field, QuestionInfo, TableInfo } from "../wire";
+import { schema } from "./schema";
 
 export type ColumnField = `col:${string}`;
 export type PageField = Field | ColumnField;
@@ -37,7 +37,11 @@ export function partsOf(field: string): { table: string; column: string } {
 }
 
 export function columnTitleOf(field: string): string {
-  return withTitle(partsOf(field).column).toLowerCase();
+  const { table, column } = partsOf(field);
+  const known = schema.value?.tables.find((one) => one.name === table);
+  const title = known?.columns.find((one) => one.name === column)?.title ?? column.replaceAll("_", " ");
+  // Inside a sentence, where abbreviations keep their case.
+  return title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }
 
 /** Names that mean something else in each table. */
@@ -64,12 +68,10 @@ export function heldBy(table: TableInfo, chips: readonly PageChip[]) {
   return { chips: held, left: chips.filter((chip) => !held.includes(chip)).map(({ field }) => field) };
 }
 
-const isText = (unit: string) => unit === "text";
-
 /** A value of a chip as a cell of its column. */
 export function cellOf(value: string, { unit }: Pick<ColumnInfo, "unit">): Cell {
   if (value === MISSING) return null;
-  if (isText(unit)) return value;
+  if (unit === "text") return value;
   if (unit === "flag") return value === "true";
   const number = Number(value);
   return Number.isSafeInteger(number) || !/^-?\d+$/.test(value) ? number : value;
@@ -83,73 +85,21 @@ export function chipValue(cell: Cell): string {
 /** A text as SQL has it. */
 export const textLiteral = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
-function literal(value: string, column: ColumnInfo): string {
-  if (isText(column.unit)) return textLiteral(value);
-  if (column.unit === "flag") return value === "true" ? "true" : "false";
+/** Chips as the server compares the columns of a table. */
+export function filtersOf(table: TableInfo, chips: readonly PageChip[]): ColumnFilter[] {
   // A link is written by anybody: what is not a number compares with none.
-  return /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value) ? value : "NULL";
-}
-
-/** The condition of a chip on its column. */
-export function condition(chip: PageChip, column: ColumnInfo): string {
-  const name = `"${column.name}"`;
-  const values = chip.values.filter((value) => value !== MISSING).map((value) => literal(value, column));
-  const parts = [
-    ...(values.length > 0 ? [`${name} IN (${values.join(", ")})`] : []),
-    ...(values.length < chip.values.length ? [`${name} IS NULL`] : []),
-  ];
-  const all = `(${parts.join(" OR ")})`;
-  return chip.exclude ? `${all} IS NOT TRUE` : all;
-}
-
-/** A statement of the server whose table has only what the chips leave; nothing where it does not read the table. */
-export function narrowSql(sql: string, table: TableInfo, chips: readonly PageChip[]): string | null {
-  const from = new RegExp(`\\bFROM ${table.name} t\\b`, "g");
-  if (!from.test(sql)) return null;
-  const conditions = chips.flatMap((chip) => {
-    const column = columnIn(table, chip.field);
-    return column === null ? [] : [condition(chip, column)];
+  const isValue = (cell: Cell) => typeof cell !== "number" || Number.isFinite(cell);
+  return chips.flatMap(({ field, values, exclude }) => {
+    const column = columnIn(table, field);
+    if (column === null) return [];
+    const cells = values.map((value) => cellOf(value, column)).filter(isValue);
+    return [{ column: column.name, values: cells, exclude }];
   });
-  return sql.replace(from, () => `FROM (SELECT * FROM ${table.name} WHERE ${conditions.join(" AND ")}) t`);
 }
 
 /** A statement without the page of rows that it ends with. */
 export function withoutLimit(sql: string): string {
   return sql.replace(/\s+LIMIT \d+(\s+OFFSET \d+)?\s*$/, "");
-}
-
-/** Sums, counts and extremes of all groups together; nothing for what groups do not add up to. */
-function together(rows: readonly PivotRow[], functions: readonly string[]): Cell[] {
-  return functions.map((name, at) => {
-    const values = rows.flatMap(({ measures }) => (typeof measures[at] === "number" ? [measures[at]] : []));
-    if (values.length === 0 || name === "avg" || name === "distinct") return null;
-    if (name === "max") return Math.max(...values);
-    if (name === "min") return Math.min(...values);
-    return values.reduce((sum, value) => sum + value, 0);
-  });
-}
-
-/** Groups of a narrowed statement, `value, label, m0, …`, as the server answers groups. */
-export function pivotOf(
-  rows: readonly Cell[][],
-  functions: readonly string[],
-  limit: number,
-  source: PivotAnswer["source"],
-): PivotAnswer {
-  const all = rows.map(([value = null, label, ...measures]): PivotRow => {
-    return { value, label: String(label ?? ""), measures };
-  });
-  const rest = all.slice(limit);
-  const sumOf = (some: readonly PivotRow[], label: string): PivotRow => {
-    return { value: null, label, measures: together(some, functions) };
-  };
-  return {
-    rows: all.slice(0, limit),
-    groups: all.length,
-    total: sumOf(all, "all"),
-    others: rest.length === 0 ? null : sumOf(rest, `${rest.length} others`),
-    source,
-  };
 }
 
 /** Questions about the rows of a table, with the options that compare its columns. */

@@ -2,22 +2,22 @@
 
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
 import { api, traffic } from "../api";
-import { titled } from "../lib/columns";
 import { around, isSame, panned, span, within, zoomed } from "../lib/scale";
-import type { Failure, Info, Opening, Range, Schema, Selection, TraceInfo } from "../wire";
+import type { Failure, Info, Opening, Range, Selection, TraceInfo } from "../wire";
 import { failureOf } from "./answer";
 import { decode, emptyState, encode } from "./codec";
 import { isColumnChip, type PageChip } from "./column-chips";
 import { Journal, moreOf } from "./history";
 import { isViewOpen } from "./prefs";
+import { schema } from "./schema";
 import * as chips from "./selection";
 import { follow, readTrail, type Trail } from "./trail";
 import type { Focus, Mode, ViewState } from "./view-state";
 
+export { schema };
+
 /** What is open; nothing before the first answer. */
 export const info = signal<Info | null>(null);
-/** Tables and questions; nothing before the first answer. */
-export const schema = signal<Schema | null>(null);
 /** Why the last question about what is open has no answer. */
 export const infoFailure = signal<Failure | null>(null);
 /** The trace whose progress or failure is shown, by its id. */
@@ -355,8 +355,7 @@ export async function start(ofTrace: Defaults): Promise<void> {
   }
   api.schema().then(
     (answer) => {
-      const tables = answer.tables.map((table) => ({ ...table, columns: table.columns.map(titled) }));
-      schema.value = { ...answer, tables };
+      schema.value = answer;
     },
     () => undefined,
   );

@@ -76,6 +76,7 @@ async function shownAfter(number: number, hash: string) {
     id: 0,
     name: "t.etl",
     path: "t.etl",
+    word: "t.etl",
     state: { is: "ready" },
     opening: opening(hash),
     replaced: 0,

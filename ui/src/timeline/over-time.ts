@@ -2,11 +2,8 @@
 
 import { api } from "../api";
 import { placeOfValue } from "../draw/colours";
-import type { PageChip } from "../state/column-chips";
-import * as store from "../state/store";
-import { askNarrowedSeries } from "../views/tables/narrowed";
 import { number } from "../views/tables/pivot-model";
-import type { Cell, Measure, SeriesKind, SeriesRequest } from "../wire";
+import type { Cell, ColumnFilter, Measure, SeriesKind, SeriesRequest } from "../wire";
 import type { Drawn } from "./model";
 
 /** A measure of a table by the groups of one of its columns. */
@@ -16,8 +13,7 @@ export interface ColumnOf {
   measure: Measure;
   /** Groups are processes, which have their colours everywhere. */
   isProcess: boolean;
-  /** Filters of columns that its table has. */
-  chips?: readonly PageChip[];
+  filters: ColumnFilter[];
 }
 
 export interface OverTime extends Omit<SeriesRequest, "kind"> {
@@ -29,14 +25,10 @@ const COLUMN_BUCKETS = 600;
 
 async function askColumn(request: OverTime, of: ColumnOf, signal?: AbortSignal): Promise<Drawn> {
   const { kind: _, ...rest } = request;
-  const { table, group, measure, isProcess } = of;
+  const { isProcess, ...column } = of;
+  const { table, group } = of;
   const buckets = Math.min(COLUMN_BUCKETS, request.buckets);
-  const info = store.schema.value?.tables.find((one) => one.name === table);
-  const asked = { ...rest, table, group, measure, buckets };
-  const answer =
-    info === undefined
-      ? await api.pivotSeries(asked, signal)
-      : await askNarrowedSeries(asked, { table: info, chips: of.chips ?? [] }, signal);
+  const answer = await api.pivotSeries({ ...rest, ...column, buckets }, signal);
   const keyOf = (value: Cell) =>
     isProcess && typeof value === "number"
       ? value

@@ -47,6 +47,7 @@ function requestOf(of: SpansOf, trace: number, range: Range | null): RowsRequest
     table: of.table,
     columns: ["process_key", "process", of.from, SPAN_LENGTH, ...of.columns],
     selection: { ...askedOverTime(store.view.value), range },
+    filters: [],
     sort: { by: SPAN_LENGTH, descending: true },
     offset: 0,
     limit: MOST_ROWS,

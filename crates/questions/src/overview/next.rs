@@ -277,7 +277,8 @@ impl Questions<'_> {
                 "which files were used, and how long that took",
             );
         }
-        if self.session.trace_path().is_some() {
+        // An extract of another program has no events.
+        if self.session.trace_path().is_some() && !self.session.is_imported() {
             self.ask(
                 "events --count PATH",
                 "how many events of which kind there are",

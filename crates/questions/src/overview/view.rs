@@ -349,7 +349,7 @@ type FileShareColumn = Column<OverviewRequest, FileShare>;
 const FILES: View<OverviewRequest, FileShare> = View::new(
     &[
         FileShareColumn::new("Path", "file", Word, |_, row| row.path.clone().into())
-            .or("flushes, and files without a name"),
+            .or("(flushes, and files without a name)"),
         FileShareColumn::new("Service", "disk ms", Milliseconds, |_, row| {
             row.service_ns.into()
         })
@@ -485,7 +485,8 @@ fn health(asked: &OverviewRequest, notes: Vec<Note>) -> Answer {
     let answer = Answer::rows(asked, &NOTES, notes)
         .showing(Shows::Sums)
         .with_foot(sentences);
-    answer.or_line(Line::new("  nothing was lost, nothing is damaged"))
+    let nothing = "  no warnings: nothing was lost, nothing is damaged";
+    answer.or_line(Line::new(nothing))
 }
 
 type NextQuestionColumn = Column<OverviewRequest, Next>;

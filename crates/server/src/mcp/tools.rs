@@ -7,7 +7,7 @@ use std::time::Duration;
 use etwkit_analysis::questions::{CRITICAL_PATH, DIAGNOSE, DIFF};
 use etwkit_base::lock::lock;
 use etwkit_base::shell::quoted;
-use etwkit_engine::{Engine, question, questions};
+use etwkit_engine::{Engine, question, questions, refuse_address};
 use etwkit_question::{AnyQuestion, Values, request_schema, row_schema};
 use serde_json::{Value, json};
 
@@ -249,9 +249,10 @@ fn sql_arguments() -> Value {
 }
 
 fn open(call: &Call<'_>, given: Arguments<'_>, _: &Tool) -> Result<Answer> {
+    let path = Path::new(given.required("path")?);
+    refuse_address(path)?;
     // A relative path has to find the handle of the absolute one.
-    let path = given.required("path")?;
-    let path = std::path::absolute(Path::new(path)).map_err(|error| Problem::bad(said(&error)))?;
+    let path = std::path::absolute(path).map_err(|error| Problem::bad(said(&error)))?;
     if !path.exists() {
         return Err(Problem::bad(format!("there is no file or folder {}", path.display())).with_hint(
             "name a trace (.etl, .etl.gz, .zip, .7z, .cab, .diagsession) or an extract (.etwx) by its whole path",

@@ -93,6 +93,8 @@ pub struct AnswerTable {
     pub is_cut: bool,
     /// Lines below each row, such as the frames of its stack; empty if no row has any.
     pub below: Vec<Vec<String>>,
+    /// The line in place of the rows of a table without any; may be empty.
+    pub instead: String,
 }
 
 /// A column of an answer.

@@ -28,6 +28,8 @@ pub struct TraceInfo {
     pub name: String,
     /// Its path, as it was named.
     pub path: String,
+    /// The path as a word of a command line, for any shell.
+    pub word: String,
     /// Progress of opening it.
     pub state: State,
     /// Nothing before it is ready.

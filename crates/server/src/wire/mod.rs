@@ -46,8 +46,8 @@ pub use stacks::{
 };
 pub use symbols::{SymbolsAnswer, SymbolsModule, SymbolsRequest, SymbolsState, SymbolsStep};
 pub use tables::{
-    Cell, ColumnInfo, Hit, Measure, PivotAnswer, PivotRequest, PivotRow, RowsAnswer, RowsRequest,
-    SearchAnswer, SearchRequest, Sort, TableInfo,
+    Cell, ColumnFilter, ColumnInfo, Hit, Measure, PivotAnswer, PivotRequest, PivotRow, RowsAnswer,
+    RowsRequest, SearchAnswer, SearchRequest, Sort, TableInfo,
 };
 pub use tags::{OwnTagsRequest, TagText, TagsAnswer};
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cell, Measure, Range, Selection, Source};
+use super::{Cell, ColumnFilter, Measure, Range, Selection, Source};
 
 /// `POST api/v1/pivot_series`: a measure of groups over time.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct PivotSeriesRequest {
     pub top: u32,
     /// Only what is of these counts; `range` of it is not read.
     pub selection: Selection,
+    /// Conditions on columns that all hold.
+    #[serde(default)]
+    pub filters: Vec<ColumnFilter>,
 }
 
 /// Groups over time, the largest first; others together last.

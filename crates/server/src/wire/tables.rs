@@ -75,6 +75,18 @@ pub struct Sort {
     pub descending: bool,
 }
 
+/// A condition on a column of the table that is asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ColumnFilter {
+    /// The column.
+    pub column: String,
+    /// With these values; a missing one is `null`.
+    pub values: Vec<Cell>,
+    /// Rows that have none of them are taken.
+    pub exclude: bool,
+}
+
 /// `POST api/v1/pivot`: one level of groups.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -93,6 +105,9 @@ pub struct PivotRequest {
     pub measures: Vec<Measure>,
     /// Selects rows.
     pub selection: Selection,
+    /// Conditions on columns that all hold.
+    #[serde(default)]
+    pub filters: Vec<ColumnFilter>,
     /// The order of groups.
     pub sort: Sort,
     /// Largest number of groups, at most 1,000; the others are one.
@@ -139,6 +154,9 @@ pub struct RowsRequest {
     pub columns: Vec<String>,
     /// Selects rows.
     pub selection: Selection,
+    /// Conditions on columns that all hold.
+    #[serde(default)]
+    pub filters: Vec<ColumnFilter>,
     /// Their order; without it that of the table.
     pub sort: Option<Sort>,
     /// Number of rows to skip.

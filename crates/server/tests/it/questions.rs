@@ -1,5 +1,6 @@
 //! Each question is answered from a trace.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use etwkit_extract::{ConvertOptions, convert};
@@ -100,6 +101,14 @@ fn every_question_that_has_something_is_answered() {
             is_understood && !body.to_string().contains("defect"),
             "{question}: {body}"
         );
+        for table in body["tables"].as_array().into_iter().flatten() {
+            let columns = table["columns"].as_array().unwrap();
+            let titles: HashSet<&str> = columns
+                .iter()
+                .map(|column| column["title"].as_str().unwrap())
+                .collect();
+            assert_eq!(titles.len(), columns.len(), "{question}: {columns:?}");
+        }
     }
     let answer = place.answer(
         "ask",
@@ -177,6 +186,45 @@ fn rows_come_with_names_and_in_order() {
 }
 
 #[test]
+fn filters_of_a_column_hold_for_rows_groups_and_their_series() {
+    let place = Place::with_trace();
+    let of = |question: &str, filters: Value, more: Value| {
+        let mut request = json!({
+            "trace": 0, "table": "cpu_sample", "selection": whole(), "filters": filters,
+        });
+        let more = more.as_object().unwrap().clone();
+        request.as_object_mut().unwrap().extend(more);
+        place.answer(question, &request)
+    };
+    let rows = |filters: Value| {
+        let page = json!({"columns": ["cpu"], "sort": null, "offset": 0, "limit": 5});
+        of("rows", filters, page)["total"].as_u64().unwrap()
+    };
+    let filter = |exclude: bool| json!([{"column": "cpu", "values": [0], "exclude": exclude}]);
+    let (all, first, others) = (rows(json!([])), rows(filter(false)), rows(filter(true)));
+    assert!(first > 0 && others > 0, "{first} and {others} of {all}");
+    assert_eq!(first + others, all);
+    let missing = json!([{"column": "cpu", "values": [null], "exclude": false}]);
+    assert_eq!(rows(missing), 0, "each sample has a processor");
+
+    let count = json!({"function": "count", "column": ""});
+    let groups = json!({
+        "group_by": ["process"], "path": [], "measures": [count], "limit": 5,
+        "sort": {"by": "0", "descending": true},
+    });
+    let groups = of("pivot", filter(false), groups);
+    assert_eq!(groups["total"]["measures"], json!([first]));
+    let window = place.get("info").json()["traces"][0]["opening"]["range"].clone();
+    let series = json!({
+        "group": "process", "measure": count, "range": window, "buckets": 10, "top": 3,
+    });
+    let series = of("pivot_series", filter(false), series);
+    let totals = series["series"].as_array().unwrap().iter();
+    let drawn: u64 = totals.map(|one| one["total"].as_u64().unwrap()).sum();
+    assert_eq!(drawn, first, "{series}");
+}
+
+#[test]
 fn searches_find_names_and_nothing_is_a_pattern() {
     let place = Place::with_trace();
     let find = |text: &str| place.answer("search", &json!({"trace": 0, "text": text, "limit": 5}));
@@ -239,6 +287,36 @@ const FOUND: [(&str, &str, &str, &str, &str); 4] = [
         "operations: 226",
     ),
 ];
+
+#[test]
+fn properties_name_the_trace_and_not_its_extract() {
+    let place = Place::with_trace();
+    let stats = json!({"trace": 0, "question": "stats", "options": {"properties": "Source"}});
+    let answer = place.answer("ask", &stats);
+    let trace = place.folder.path().join("office.etl");
+    assert_eq!(
+        answer["tables"][0]["rows"],
+        json!([["Source", trace]]),
+        "{answer}"
+    );
+}
+
+#[test]
+fn the_health_of_a_trace_is_rows_or_a_sentence() {
+    let place = Place::with_trace();
+    let overview = json!({"trace": 0, "question": "overview", "options": {}});
+    let answer = place.answer("ask", &overview);
+    let tables = answer["tables"].as_array().unwrap();
+    let health = tables
+        .iter()
+        .find(|table| table["name"] == "health")
+        .unwrap();
+    let has_rows = !health["rows"].as_array().unwrap().is_empty();
+    let sentence = health["instead"].as_str().unwrap();
+    assert_eq!(has_rows, !sentence.contains("nothing was lost"), "{health}");
+    let lines = answer["lines"].to_string();
+    assert!(!lines.contains("nothing was lost"), "said twice: {lines}");
+}
 
 /// A part without events of a topic that the trace recorded.
 #[test]

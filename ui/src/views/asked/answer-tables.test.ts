@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AnswerTable, Cell } from "../../wire";
-import { gridRows, namesFirst, titleOf, withTrace } from "./answer-tables";
+import { columnOf, gridRows, namesFirst } from "./answer-tables";
 
 const table = (unit: string, ...values: Cell[]): AnswerTable => ({
   name: "",
@@ -9,6 +9,7 @@ const table = (unit: string, ...values: Cell[]): AnswerTable => ({
   rows: values.map((value) => [value]),
   is_cut: false,
   below: [],
+  instead: "",
 });
 const order = (from: AnswerTable, descending: boolean) =>
   gridRows(from, { column: "value", descending }).map((row) => row.cells[0]?.text);
@@ -54,15 +55,9 @@ test("text that would turn a line round is written out", () => {
   assert.equal(rows[0]?.cells[0]?.text, "a\\u{202e}gnp.exe");
 });
 
-test("titles name what is measured, not the unit that stands at each number", () => {
-  const titles = [
-    ["MB", "bytes"],
-    ["us", "ns"],
-    ["process", "text"],
-    ["s", "text"],
-    ["% of machine", "number"],
-  ].map(([title = "", unit = ""]) => titleOf({ title, unit }));
-  assert.deepEqual(titles, ["Size", "Time", "Process", "S", "% of machine"]);
+test("titles begin with a capital", () => {
+  const title = (of: string) => columnOf({ name: "a", title: of, unit: "ns", sentence: "" }, undefined).title;
+  assert.deepEqual(["process", "% of machine"].map(title), ["Process", "% of machine"]);
 });
 
 test("names stand in front of numbers, unless the reader moved columns or rows are in time", () => {
@@ -84,15 +79,4 @@ test("names stand in front of numbers, unless the reader moved columns or rows a
   ]);
   assert.deepEqual(namesFirst(events, []), []);
   assert.deepEqual(namesFirst(columns([["Provider", "text"]]), []), []);
-});
-
-test("commands of an answer name the trace, not its extract in the cache", () => {
-  const named = (line: string, path: string) => withTrace(table("text", line), path).rows[0]?.[0];
-  const line = "etwkit dump dpc /home/a/.cache/etwkit/slow-10aa-0.1.0.etwx";
-  assert.equal(named(line, "/tmp/slow.etl"), "etwkit dump dpc /tmp/slow.etl");
-  assert.equal(named("etwkit dump dpc '/a b/slow.etwx'", "C:\\a b.etl"), 'etwkit dump dpc "C:\\a b.etl"');
-  // Not what a replacement stands for: `$&` is the text that was found.
-  assert.equal(named(line, "/tmp/$&.etl"), `etwkit dump dpc "/tmp/"'$'"&.etl"`);
-  assert.equal(named("etwkit sql --show-schema", "/tmp/slow.etl"), "etwkit sql --show-schema");
-  assert.equal(named("the file /a/slow.etwx", "/tmp/slow.etl"), "the file /a/slow.etwx");
 });

@@ -12,7 +12,6 @@ import {
 import { withSpaces } from "../../lib/columns";
 import { counted } from "../../lib/format";
 import { shown } from "../../lib/safe";
-import { quoted } from "../../lib/shell";
 import { useArranged } from "../../state/arranged";
 import { copyText } from "../../state/page";
 import { type Asked, askedByLine } from "../../state/spot";
@@ -46,28 +45,16 @@ export function AnswerTables({ answer, of }: { answer: Answer; of: string }) {
   );
 }
 
-/** Titles of the command line name the unit of their numbers, which here stands at each number. */
-const UNITS: Record<string, string> = { MB: "Size", us: "Time", ms: "Time", s: "Time" };
-
-/** Whole seconds, whose unit the command line leaves to the reader. */
-const SECONDS = ["From", "To"];
-
-export function titleOf({ title, unit }: Pick<AnswerColumn, "title" | "unit">): string {
-  if (unit === "number" && SECONDS.includes(title)) return `${title} (s)`;
-  const own = unit === "ns" || unit === "bytes" || unit === "time" ? (UNITS[title] ?? title) : title;
-  return shown(own.charAt(0).toUpperCase() + own.slice(1));
-}
+const capitalized = (text: string) => shown(text.charAt(0).toUpperCase() + text.slice(1));
 
 /** A column of an answer as one of a table; without a width it takes what is left. */
 export function columnOf(column: AnswerColumn, width: number | undefined): GridColumn {
-  const { name, unit, sentence } = column;
-  const made = { id: name, title: titleOf(column), sentence, isNumber: isNumber(unit) };
+  const { name, title, unit, sentence } = column;
+  const made = { id: name, title: capitalized(title), sentence, isNumber: isNumber(unit) };
   return width === undefined ? made : { ...made, width };
 }
 
-function OneTable({ table: given, of }: { table: AnswerTable; of: string }) {
-  const path = store.trace.value?.path ?? "";
-  const table = useMemo(() => withTrace(given, path), [given, path]);
+function OneTable({ table, of }: { table: AnswerTable; of: string }) {
   const arranging = useArranged(`${of}.${table.name}`);
   const { sort } = arranging.arranged;
   const arranged = { ...arranging.arranged, moved: namesFirst(table, arranging.arranged.moved) };
@@ -116,7 +103,7 @@ function OneTable({ table: given, of }: { table: AnswerTable; of: string }) {
           });
           return [...opens, ...cells];
         }}
-        empty="No rows."
+        empty={table.instead === "" ? "No rows." : capitalized(table.instead)}
         footer={
           <>
             <span>
@@ -132,15 +119,6 @@ function OneTable({ table: given, of }: { table: AnswerTable; of: string }) {
 }
 
 const isCommand = (text: string) => text.startsWith("etwkit ");
-
-/** Commands of an answer name the extract, whose path no reader typed: here they name the trace. */
-export function withTrace(table: AnswerTable, path: string): AnswerTable {
-  const named = (cell: Cell): Cell =>
-    typeof cell === "string" && isCommand(cell) && path !== ""
-      ? cell.replace(/('[^']*\.etwx'|"[^"]*\.etwx"|\S+\.etwx)$/, () => quoted(path))
-      : cell;
-  return { ...table, rows: table.rows.map((row) => row.map(named)) };
-}
 
 /** Columns that name what a row is about; the command line has them after its numbers. */
 const NAMES = [

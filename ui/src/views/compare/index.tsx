@@ -9,7 +9,6 @@ import { Failed } from "../../components/failed";
 import { duration, range as rangeWords } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { isSame, span } from "../../lib/scale";
-import { quoted } from "../../lib/shell";
 import { failureOf, useAnswer } from "../../state/answer";
 import { COMPARE_ID, partText } from "../../state/compare";
 import { fieldTitle } from "../../state/selection";
@@ -275,7 +274,7 @@ function DiffSentence({ a, b }: { a: Side; b: Side }) {
 
 /** The command line that has everything about two traces; the page asks one trace at a time. */
 function DiffCommand({ a, b }: { a: Side; b: Side }) {
-  const command = `etwkit diff ${quoted(a.trace.path)} ${quoted(b.trace.path)}`;
+  const command = `etwkit diff ${a.trace.word} ${b.trace.word}`;
   return (
     <p class="compare-sentence is-command">
       <span class="muted">More tables, findings and versions of both:</span> <code>{shown(command)}</code>{" "}

@@ -160,6 +160,7 @@ export async function askCompared(question: CompareQuestion, signal: AbortSignal
         path: [],
         measures: [{ function: "sum", column: measure.column }],
         selection: { range, chips },
+        filters: [],
         sort: { by: "0", descending: true },
         limit: MOST,
       },

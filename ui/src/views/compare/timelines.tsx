@@ -87,6 +87,7 @@ function firstRequest({ trace, range }: Side, table: string, group: string, time
       { function: "count", column: "" },
     ],
     selection: { range, chips: [] },
+    filters: [],
     sort: { by: "1", descending: true },
     limit: MOST_NAMES,
   };

@@ -40,7 +40,7 @@ async function askLines(
   signal: AbortSignal,
 ): Promise<SourceLineOf[]> {
   const of = { trace, table: "cpu_sample", columns: ["stack_id", "weight_ns"], selection };
-  const samples = await api.rows({ ...of, sort: null, offset: 0, limit: 1 }, signal);
+  const samples = await api.rows({ ...of, filters: [], sort: null, offset: 0, limit: 1 }, signal);
   const rows = await rowsOf(trace, lineSql(samples.source.sql, name), signal);
   return rows.map((row) => ({
     file: String(row["source_file"] ?? "?"),

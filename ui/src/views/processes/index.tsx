@@ -51,6 +51,7 @@ function ProcessesPanel({ trace, opening }: ViewProps) {
     table: "process",
     columns: PROCESS_COLUMNS,
     selection: EVERYTHING,
+    filters: [],
     sort: { by: "start_ns", descending: false },
     offset: 0,
     limit: MOST,

@@ -1,7 +1,6 @@
 // The chip that a group of a table stands for.
 
 import type { MenuEntry } from "../../components/menu";
-import { columnTitle } from "../../lib/columns";
 import { shown } from "../../lib/safe";
 import { canCompare, chipValue, type PageChip } from "../../state/column-chips";
 import { copyText } from "../../state/page";
@@ -103,6 +102,6 @@ export function chipEntries(chip: PageChip | null, text: string): MenuEntry[] {
 
 /** What can be done with a cell. */
 export function cellEntries(chip: PageChip | null, column: ColumnInfo, text: string): MenuEntry[] {
-  const copy = { title: `Copy ${columnTitle(column)}`, run: () => copyText(text) };
+  const copy = { title: `Copy ${column.title}`, run: () => copyText(text) };
   return [...chipEntries(chip, text), copy];
 }

@@ -1,9 +1,9 @@
 // A measure of a table over time, for the groups of its first column.
 
-import { heldBy, type PageChip } from "../../state/column-chips";
+import { filtersOf, heldBy } from "../../state/column-chips";
 import * as store from "../../state/store";
 import { SeriesGraph, type SeriesOf } from "../../timeline/series-graph";
-import type { Measure, TableInfo } from "../../wire";
+import type { ColumnFilter, Measure, TableInfo } from "../../wire";
 import type { ViewProps } from "../view";
 import { ViewGraphs } from "../view-graphs";
 import { chipOf } from "./chips";
@@ -29,7 +29,7 @@ export function ColumnGraph({ view, table, group, measure, ...props }: Props) {
   const held = heldBy(table, store.columnChips.value);
   return (
     <ViewGraphs label="Over time">
-      <SeriesGraph {...props} of={columnOf(view, table, group, measure, held.chips)} />
+      <SeriesGraph {...props} of={columnOf(view, table, group, measure, filtersOf(table, held.chips))} />
     </ViewGraphs>
   );
 }
@@ -40,7 +40,7 @@ export function columnOf(
   table: TableInfo,
   group: string,
   measure: Measure,
-  chips: readonly PageChip[] = [],
+  filters: ColumnFilter[] = [],
 ): SeriesOf {
   const addsUp = measure.function === "count" || measure.function === "sum";
   const chip = (value: unknown) =>
@@ -48,7 +48,7 @@ export function columnOf(
   return {
     id: `${view}-graph`,
     title: measureTitle(measure, table.columns),
-    kind: { table: table.name, group, measure, isProcess: chip(0)?.field === "process", chips },
+    kind: { table: table.name, group, measure, isProcess: chip(0)?.field === "process", filters },
     top: TOP,
     isProcess: chip(0)?.field === "process",
     chipOf: (entry) => chip(entry.value ?? null),

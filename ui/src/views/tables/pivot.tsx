@@ -1,12 +1,13 @@
 // A table with groups: columns are put into groups and taken out again, each group unfolds into the next one.
 
 import { useMemo } from "preact/hooks";
+import { api } from "../../api";
 import { Failed } from "../../components/failed";
 import { TreeGrid } from "../../components/tree-grid";
 import { counted } from "../../lib/format";
 import { toggledIn } from "../../lib/toggled";
 import { useArranged } from "../../state/arranged";
-import { heldBy } from "../../state/column-chips";
+import { filtersOf, heldBy } from "../../state/column-chips";
 import { useLevels } from "../../state/levels";
 import { announced } from "../../state/page";
 import * as store from "../../state/store";
@@ -14,7 +15,6 @@ import type { Measure, Sort, TableInfo } from "../../wire";
 import { NotHere, SourceLine } from "../panel";
 import { cellEntries, chipOf, chipOfValue } from "./chips";
 import { groupQuestion } from "./group-question";
-import { askNarrowedPivot } from "./narrowed";
 import {
   groupsOf,
   type Level,
@@ -56,14 +56,14 @@ export function Pivot({ trace, table, settings, change }: Props) {
   const groups = groupsOf(settings.groups, table.columns);
   const { chips, left } = heldBy(table, store.columnChips.value);
   const selection = store.selection.value;
-  const request = { trace, table: table.name, measures, selection, sort: order, limit: LIMIT };
+  const filters = filtersOf(table, chips);
+  const request = { trace, table: table.name, measures, selection, filters, sort: order, limit: LIMIT };
   const { levels, failure, isBusy } = useLevels(
     {
-      text: JSON.stringify([request, settings.groups, chips]),
+      text: JSON.stringify([request, settings.groups]),
       ask: (id, signal) => {
         const path = pathOf(id);
-        const level = { ...request, path, group_by: levelBelow(groups, path).columns };
-        return askNarrowedPivot(level, { table, chips }, signal);
+        return api.pivot({ ...request, path, group_by: levelBelow(groups, path).columns }, signal);
       },
       // What is below the first level belongs to the old question; the first one stays until its answer is there.
       isKept: (id) => id === TOP,

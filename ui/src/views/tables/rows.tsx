@@ -1,21 +1,21 @@
 // Rows of a table, page by page, in the order of a column.
 
 import { useEffect, useState } from "preact/hooks";
+import { api } from "../../api";
 import { Button, CopyButton } from "../../components/button";
 import type { MenuEntry } from "../../components/menu";
 import { TreeGrid } from "../../components/tree-grid";
-import { columnTitle, readable } from "../../lib/columns";
+import { readable } from "../../lib/columns";
 import { saveText } from "../../lib/files";
 import { count, counted } from "../../lib/format";
 import { shown } from "../../lib/safe";
 import { useAnswer } from "../../state/answer";
 import { useArranged } from "../../state/arranged";
-import { heldBy } from "../../state/column-chips";
+import { filtersOf, heldBy } from "../../state/column-chips";
 import * as store from "../../state/store";
 import type { Cell, RowsAnswer, TableInfo } from "../../wire";
 import { Answering, goTo } from "../panel";
 import { cellEntries, chipEntries, chipOfCell } from "./chips";
-import { askNarrowedRows } from "./narrowed";
 import { RowFacts } from "./row-facts";
 import { csv, isNumber, tsv, written } from "./write";
 
@@ -41,8 +41,9 @@ export function Rows({ trace, table }: Props) {
   const at = turned.of === question ? turned.at : 0;
   const order = sort && { by: sort.column, descending: sort.descending };
   const page = { offset: at * PAGE, limit: PAGE };
-  const request = { trace, table: table.name, columns: [], selection, sort: order, ...page };
-  const answered = useAnswer(askNarrowedRows, { table, chips: held.chips, request });
+  const filters = filtersOf(table, held.chips);
+  const request = { trace, table: table.name, columns: [], selection, filters, sort: order, ...page };
+  const answered = useAnswer(api.rows, request);
   // Another question has other rows.
   useEffect(() => setSelected(null), [question, at]);
   return (
@@ -55,8 +56,7 @@ export function Rows({ trace, table }: Props) {
             columns={readable(answer.columns).flatMap((place, at) => {
               const column = answer.columns[place];
               if (column === undefined) return [];
-              const { name, unit, sentence } = column;
-              const title = columnTitle(column);
+              const { name, title, unit, sentence } = column;
               const width = place === wide(answer) ? {} : { width: at === 0 ? FIRST : OTHER };
               return [{ id: name, title, sentence, isNumber: isNumber(unit), ...width }];
             })}
@@ -139,7 +139,7 @@ export function factsOf(answer: Pick<RowsAnswer, "columns" | "rows">, row: numbe
     const value = answer.rows[row]?.[place] ?? null;
     if (column === undefined || value === null || value === "") return [];
     const fields = column.name === "fields" ? fieldsOf(value) : null;
-    return fields ?? [[columnTitle(column), written(value, column.unit, column.name).text]];
+    return fields ?? [[column.title, written(value, column.unit, column.name).text]];
   });
 }
 

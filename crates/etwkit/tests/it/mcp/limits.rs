@@ -22,6 +22,10 @@ fn wrong_arguments_say_what_was_expected() {
             "there is no file or folder /no/such/trace.etl",
         ),
         (
+            call("open", json!({"path": "gs://traces/a.etl"})),
+            "cannot open gs://traces/a.etl: expected a folder or s3://BUCKET/FOLDER",
+        ),
+        (
             call("open", json!({"path": "a\u{1b}]0;x\u{7}\u{202e}.etl"})),
             "\\u{1b}]0;x\\u{7}\\u{202e}.etl",
         ),
