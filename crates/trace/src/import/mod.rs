@@ -24,6 +24,7 @@ mod dotnet;
 mod dpc;
 mod event_count;
 pub mod facts;
+pub mod findings;
 mod focus;
 mod gdi_user;
 mod generic;
@@ -88,6 +89,7 @@ pub(crate) const IMPORTERS: &[&Declaration] = &[
     &machine::DECLARATION,
     &adapters::DECLARATION,
     &facts::DECLARATION,
+    &findings::DECLARATION,
     &loggers::DECLARATION,
     &core_rows::DECLARATION,
     &described::PROCESSES,
