@@ -1,0 +1,225 @@
+//! `extract --findings`: the findings of summaries and of lakes.
+
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+use etwkit_extract::manifest::{Clock, Detail, Machine, SourceFile, TraceSource};
+use etwkit_extract::{Manifest, Writer, WriterOptions, run_id};
+use etwkit_synth::cards::{Case, find};
+use etwkit_trace::table::{Columns as _, Finding, Process, Row, RuleOutcome, Trace};
+use serde_json::Value;
+
+use crate::support::{Answer, Exit, json_lines, run, trace};
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// Columns of a finding that do not depend on the detail of its extract. Stacks have other numbers in
+/// a summary.
+const COLUMNS: [&str; 26] = [
+    "number",
+    "rule",
+    "severity",
+    "title",
+    "sentence",
+    "culprit",
+    "cost_ns",
+    "cost_percent",
+    "process_key",
+    "pid",
+    "process",
+    "victims",
+    "count",
+    "longest_ns",
+    "from_ns",
+    "to_ns",
+    "at_ns",
+    "thread_key",
+    "tid",
+    "stack",
+    "chain",
+    "explained_by",
+    "confidence",
+    "why",
+    "fix",
+    "not_proved",
+];
+
+/// The findings of an answer.
+fn findings(answer: &Answer) -> Vec<Vec<Value>> {
+    let rows = json_lines(&answer.out);
+    let cells = |row: &Value| COLUMNS.map(|column| row[column].clone()).to_vec();
+    rows.iter().map(cells).collect()
+}
+
+/// Writes the trace of a card with its symbols, and extracts it with these options.
+fn extracted(folder: &Path, name: &str, options: &[&str]) -> PathBuf {
+    let case = Case::new(vec![find("filter-scan").unwrap()], 11);
+    let mut trace = Cursor::new(Vec::new());
+    case.write(&mut trace).unwrap();
+    let path = folder.join("card.etl");
+    std::fs::write(&path, trace.into_inner()).unwrap();
+    for file in case.symbols() {
+        let to = folder.join("symbols").join(&file.path);
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::write(to, file.text).unwrap();
+    }
+    let target = folder.join(name);
+    let symbols = folder.join("symbols");
+    let line = [
+        "extract",
+        "--symbols",
+        text(&symbols),
+        "--out",
+        text(&target),
+    ];
+    let made = run(&[&line[..], options, &[text(&path)]].concat());
+    assert_eq!(made.exit, Exit::Answered, "{}", made.err);
+    target
+}
+
+#[test]
+fn a_summary_has_the_findings_of_the_rows_that_it_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let full = extracted(folder.path(), "full.etwx", &[]);
+    let summary = ["--detail", "summary", "--findings"];
+    let summary = extracted(folder.path(), "summary.etwx", &summary);
+    let of = |path: &Path, more: &[&str]| {
+        let line = [&["diagnose", "--json"][..], more, &[text(path)]].concat();
+        run(&line)
+    };
+    let (made, read) = (of(&full, &[]), of(&summary, &[]));
+    assert_eq!((read.exit, made.exit), (Exit::Answered, Exit::Answered));
+    assert_eq!(findings(&read), findings(&made));
+    assert!(findings(&read).iter().any(|row| row[1] == "filter-scan"));
+    let states = |answer: &Answer| -> Vec<Value> {
+        let rows = json_lines(&answer.out);
+        rows.iter().map(|row| row["state"].clone()).collect()
+    };
+    let rules = ["--table", "rules"];
+    assert_eq!(states(&of(&summary, &rules)), states(&of(&full, &rules)));
+
+    // A lake has them as well.
+    let lake = folder.path().join("lake");
+    for line in [
+        &["lake", "init", text(&lake)][..],
+        &["lake", "add", text(&lake), text(&summary)],
+    ] {
+        let done = run(line);
+        assert_eq!(done.exit, Exit::Answered, "{}", done.err);
+    }
+    assert_eq!(findings(&of(&lake, &[])), findings(&made));
+
+    // A second time there is nothing to do, but for an extract without them there is.
+    let again = |target: &Path, more: &[&str]| {
+        let line = ["extract", "--json", "--no-overwrite", "--findings", "--out"];
+        let trace = folder.path().join("card.etl");
+        let answer = run(&[&line[..], &[text(target)], more, &[text(&trace)]].concat());
+        json_lines(&answer.out)[0]["kept"].clone()
+    };
+    assert_eq!(again(&summary, &["--detail", "summary"]), true);
+    assert_eq!(again(&full, &[]), false);
+}
+
+#[test]
+fn findings_need_the_rows_of_a_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("part.etwx");
+    let line = ["extract", "--findings", "--tables", "cpu*", "--out"];
+    let refused = run(&[&line[..], &[text(&target), trace("dns-5.etl").as_str()]].concat());
+    assert_eq!(refused.exit, Exit::Error);
+    assert!(!target.exists());
+}
+
+/// The rule of made extracts.
+const RULE: &str = "spin";
+
+fn batch<R: Row>(row: &R) -> etwkit_sql::arrow::array::RecordBatch {
+    let mut columns = R::Columns::default();
+    columns.push(row);
+    columns.take().unwrap()
+}
+
+/// A summary that was recorded on that day of November, with the outcome of a rule by another version of
+/// the program: it cost so many milliseconds, or nothing.
+fn made(folder: &Path, day: u8, cost_ms: Option<i64>) {
+    let hash = format!("{day:016x}");
+    let options = WriterOptions {
+        run_id: run_id(&hash),
+        no_empty: true,
+        ..WriterOptions::default()
+    };
+    let target = folder.join(format!("{day:02}.etwx"));
+    let mut writer = Writer::create(&target, options).unwrap();
+    let trace = Trace {
+        file_name: format!("{day:02}.etl"),
+        ..Trace::default()
+    };
+    writer.write(Trace::TABLE, batch(&trace)).unwrap();
+    let process = batch(&Process::default());
+    writer.write(Process::TABLE, process).unwrap();
+    let state = if cost_ms.is_some() {
+        "found"
+    } else {
+        "nothing"
+    };
+    let outcome = RuleOutcome {
+        rule: RULE.to_owned(),
+        title: "a title".to_owned(),
+        state: state.to_owned(),
+        rule_version: "0123456789abcdef".to_owned(),
+        ..RuleOutcome::default()
+    };
+    writer.write(RuleOutcome::TABLE, batch(&outcome)).unwrap();
+    if let Some(cost) = cost_ms {
+        let finding = Finding {
+            number: 1,
+            rule: RULE.to_owned(),
+            culprit: "a.exe".to_owned(),
+            cost_ns: Some(cost * 1_000_000),
+            ..Finding::default()
+        };
+        writer.write(Finding::TABLE, batch(&finding)).unwrap();
+    }
+    let source = TraceSource {
+        files: vec![SourceFile {
+            name: format!("{day:02}.etl"),
+            archive: None,
+            size_bytes: 100,
+        }],
+        hash,
+    };
+    let clock = Clock {
+        kind: "qpc".to_owned(),
+        frequency: 10_000_000,
+        start_utc: format!("2026-11-{day:02}T10:00:00Z"),
+        // The first day of November at 10 o'clock, and a day for each more.
+        start_filetime: 134_380_008_000_000_000 + i64::from(day - 1) * 864_000_000_000,
+    };
+    let manifest = Manifest::new(Detail::Summary, source, clock, Machine::default());
+    writer.finish(manifest).unwrap();
+}
+
+#[test]
+fn a_rule_of_another_version_is_not_checked_in_a_summary() {
+    let folder = tempfile::tempdir().unwrap();
+    made(folder.path(), 1, Some(100));
+    let path = folder.path().join("01.etwx");
+    let line = [
+        "diagnose",
+        "--table",
+        "rules",
+        "--rule",
+        RULE,
+        "--json",
+        text(&path),
+    ];
+    let rows = json_lines(&run(&line).out);
+    assert_eq!(rows[0]["state"], "not checked");
+    let missing = rows[0]["missing"].as_str().unwrap();
+    assert!(
+        missing.starts_with("diagnosis by this version of the rule"),
+        "{missing}"
+    );
+}
