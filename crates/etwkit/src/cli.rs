@@ -508,7 +508,7 @@ pub(crate) struct ExtractArgs {
     /// Level of detail that is kept
     #[arg(long, value_enum, default_value_t = Detail::Full)]
     pub(crate) detail: Detail,
-    /// Diagnose each trace as well, and keep the findings, for summaries and SQL.
+    /// Diagnose each trace as well, and keep the findings: for summaries, `diagnose --trend` and SQL.
     /// Takes about a second for each trace
     #[arg(long, conflicts_with = "tables")]
     pub(crate) findings: bool,

@@ -8,6 +8,7 @@
 //! - `costs`: the largest costs, where nothing is found
 //! - `explained`: findings behind which another one is
 //! - `stored`: a diagnosis as tables of an extract, and back
+//! - `trend`: how often each rule found something in many runs
 //! - `sentence`: templates
 //! - `fail_on`: what scripts ask a diagnosis to fail on
 //! - `question`, `view`: what front ends ask and show
@@ -27,6 +28,7 @@ mod report;
 mod rule;
 mod sentence;
 mod stored;
+mod trend;
 mod view;
 
 use etwkit_question::range::{Range, Unit};
@@ -44,6 +46,7 @@ pub use finding::{FindingRow, RuleRow};
 pub use report::{Reported, html, html_of_one, markdown};
 pub use rule::{Rule, Rules};
 pub use stored::{DiagnosisTables, diagnosis_tables, rules_version};
+pub use trend::{TrendRequest, TrendRow};
 
 use evaluated::{found, two_at_a_time};
 use fail_on::FailOn;

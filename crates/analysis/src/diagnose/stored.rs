@@ -32,7 +32,7 @@ ORDER BY number";
 const OUTCOMES: &str =
     "SELECT rule, title, state, findings AS found, missing, rule_version FROM rule_outcome";
 
-/// What a rule lacks whose findings are those of another version.
+/// The missing part of a rule whose stored findings are those of another version.
 const NO_SUCH_VERSION: &str =
     "diagnosis by this version of the rule (etwkit extract --findings makes one)";
 

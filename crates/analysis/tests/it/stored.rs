@@ -3,8 +3,10 @@
 use std::sync::{Arc, LazyLock};
 
 use etwkit_analysis::diagnose::{
-    DiagnoseRequest, Diagnosis, FindingRow, diagnosis_tables, rules, rules_version,
+    DiagnoseRequest, Diagnosis, FindingRow, TrendRequest, TrendRow, diagnosis_tables, rules,
+    rules_version,
 };
+use etwkit_question::Question;
 use etwkit_sql::rename::RenameRules;
 use etwkit_sql::{Options, Session, Source};
 use etwkit_trace::table::{Process, Row, RuleOutcome, Trace};
@@ -131,4 +133,40 @@ fn the_version_of_all_rules_is_a_hash() {
     let version = rules_version();
     assert_eq!(version.len(), 16);
     assert!(version.bytes().all(|byte| byte.is_ascii_hexdigit()));
+}
+
+/// Two runs without the lock, two with it, and one that was extracted without a diagnosis.
+#[test]
+fn a_trend_counts_the_runs_of_each_rule() {
+    let healthy = Machine::new(&["a.exe", "b.exe"], 60_000 * MS);
+    let healthy = [names(&healthy), stored(&healthy)].concat();
+    let sick = with_stored(names(&machine()));
+    let runs = [
+        healthy.clone(),
+        healthy,
+        sick.clone(),
+        sick,
+        names(&machine()),
+    ];
+    let sources = runs.map(|tables| Source::batches("run", tables));
+    let session = Session::new(sources.into(), &Options::default()).unwrap();
+    let answer = TrendRequest::default().answer(&session).unwrap();
+    let rows: Vec<&TrendRow> = answer.rows_of::<TrendRequest, TrendRow>().collect();
+    let row = rows.iter().find(|row| row.rule == RULE).unwrap();
+    assert_eq!((row.runs, row.versions, row.culprits), (2, 1, 1));
+    // Rows in memory have no start, so the order of the extracts decides.
+    assert_eq!(row.late_percent, Some(100.0));
+    assert_ne!(row.early_percent, Some(100.0));
+    let found = convoy(&MADE).unwrap();
+    assert_eq!(row.median_cost_ns, found.cost_ns);
+    assert_eq!(row.culprit.as_ref(), Some(&found.culprit));
+}
+
+#[test]
+fn a_trend_of_a_mistyped_rule_is_an_error() {
+    let mistyped = TrendRequest {
+        rule: Some("lock-convoi".to_owned()),
+    };
+    let error = mistyped.check().unwrap_err().to_string();
+    assert!(error.contains("did you mean lock-convoy?"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! `extract --findings`: the findings of summaries and of lakes.
+//! `extract --findings`: the findings of summaries and of lakes, and their trend.
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -202,6 +202,58 @@ fn made(folder: &Path, day: u8, cost_ms: Option<i64>) {
 }
 
 #[test]
+fn a_trend_shows_how_often_a_rule_found_something_and_when() {
+    let folder = tempfile::tempdir().unwrap();
+    for (day, cost) in [(1, None), (2, Some(100)), (3, Some(300)), (4, Some(200))] {
+        made(folder.path(), day, cost);
+    }
+    let all = folder.path().join("*.etwx");
+    let lake = folder.path().join("lake");
+    assert_eq!(run(&["lake", "init", text(&lake)]).exit, Exit::Answered);
+    let added = run(&["lake", "add", text(&lake), text(&all)]);
+    assert_eq!(added.exit, Exit::Answered, "{}", added.err);
+    for place in [&all, &lake] {
+        let answer = run(&["diagnose", "--trend", "--json", text(place)]);
+        assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
+        let rows = json_lines(&answer.out);
+        let [row] = &rows[..] else { panic!("{rows:?}") };
+        let cells: [(&str, Value); 10] = [
+            ("rule", RULE.into()),
+            ("runs", 3.into()),
+            ("checked", 4.into()),
+            ("early_percent", 50.0.into()),
+            ("late_percent", 100.0.into()),
+            ("median_cost_ns", 200_000_000.into()),
+            ("max_cost_ns", 300_000_000.into()),
+            ("first_day", "2026-11-02".into()),
+            ("last_day", "2026-11-04".into()),
+            ("culprit", "a.exe".into()),
+        ];
+        for (column, value) in cells {
+            assert_eq!(row[column], value, "{column}");
+        }
+        let shown = run(&["diagnose", "--trend", text(place)]).out;
+        let version = format!("Another version of the rule checked some of the runs: {RULE}");
+        assert!(shown.contains(&version), "{shown}");
+    }
+    // A condition chooses runs, and --rule rules.
+    let line = [
+        "diagnose",
+        "--trend",
+        "--json",
+        "--where",
+        "start_utc < '2026-11-03'",
+    ];
+    let rows = json_lines(&run(&[&line[..], &[text(&lake)]].concat()).out);
+    assert_eq!(
+        (&rows[0]["runs"], &rows[0]["checked"]),
+        (&1.into(), &2.into())
+    );
+    let other = run(&["diagnose", "--trend", "--rule", "dns-timeout", text(&lake)]);
+    assert_eq!(other.exit, Exit::Nothing);
+}
+
+#[test]
 fn a_rule_of_another_version_is_not_checked_in_a_summary() {
     let folder = tempfile::tempdir().unwrap();
     made(folder.path(), 1, Some(100));
@@ -221,5 +273,25 @@ fn a_rule_of_another_version_is_not_checked_in_a_summary() {
     assert!(
         missing.starts_with("diagnosis by this version of the rule"),
         "{missing}"
+    );
+}
+
+#[test]
+fn a_trend_without_a_diagnosis_names_the_way_to_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("dns.etwx");
+    let made = run(&[
+        "extract",
+        "--out",
+        text(&target),
+        trace("dns-5.etl").as_str(),
+    ]);
+    assert_eq!(made.exit, Exit::Answered, "{}", made.err);
+    let answer = run(&["diagnose", "--trend", text(&target)]);
+    assert_eq!(answer.exit, Exit::Nothing);
+    assert!(
+        answer.out.contains("`etwkit extract --findings` makes one"),
+        "{}",
+        answer.out
     );
 }
