@@ -141,9 +141,9 @@ fn batch<R: Row>(row: &R) -> etwkit_sql::arrow::array::RecordBatch {
     columns.take().unwrap()
 }
 
-/// A summary that was recorded on that day of November, with the outcome of a rule by another version of
-/// the program: it cost so many milliseconds, or nothing.
-fn made(folder: &Path, day: u8, cost_ms: Option<i64>) {
+/// A summary that was recorded on that day of November, with the state of a rule by another version of
+/// the program, if it was diagnosed, and the cost of a finding.
+fn made(folder: &Path, day: u8, state: Option<&str>, cost_ms: i64) {
     let hash = format!("{day:016x}");
     let options = WriterOptions {
         run_id: run_id(&hash),
@@ -159,25 +159,22 @@ fn made(folder: &Path, day: u8, cost_ms: Option<i64>) {
     writer.write(Trace::TABLE, batch(&trace)).unwrap();
     let process = batch(&Process::default());
     writer.write(Process::TABLE, process).unwrap();
-    let state = if cost_ms.is_some() {
-        "found"
-    } else {
-        "nothing"
-    };
-    let outcome = RuleOutcome {
-        rule: RULE.to_owned(),
-        title: "a title".to_owned(),
-        state: state.to_owned(),
-        rule_version: "0123456789abcdef".to_owned(),
-        ..RuleOutcome::default()
-    };
-    writer.write(RuleOutcome::TABLE, batch(&outcome)).unwrap();
-    if let Some(cost) = cost_ms {
+    if let Some(state) = state {
+        let outcome = RuleOutcome {
+            rule: RULE.to_owned(),
+            title: "a title".to_owned(),
+            state: state.to_owned(),
+            rule_version: "0123456789abcdef".to_owned(),
+            ..RuleOutcome::default()
+        };
+        writer.write(RuleOutcome::TABLE, batch(&outcome)).unwrap();
+    }
+    if state == Some("found") {
         let finding = Finding {
             number: 1,
             rule: RULE.to_owned(),
             culprit: "a.exe".to_owned(),
-            cost_ns: Some(cost * 1_000_000),
+            cost_ns: Some(cost_ms * 1_000_000),
             ..Finding::default()
         };
         writer.write(Finding::TABLE, batch(&finding)).unwrap();
@@ -204,8 +201,9 @@ fn made(folder: &Path, day: u8, cost_ms: Option<i64>) {
 #[test]
 fn a_trend_shows_how_often_a_rule_found_something_and_when() {
     let folder = tempfile::tempdir().unwrap();
-    for (day, cost) in [(1, None), (2, Some(100)), (3, Some(300)), (4, Some(200))] {
-        made(folder.path(), day, cost);
+    made(folder.path(), 1, Some("nothing"), 0);
+    for (day, cost_ms) in [(2, 100), (3, 300), (4, 200)] {
+        made(folder.path(), day, Some("found"), cost_ms);
     }
     let all = folder.path().join("*.etwx");
     let lake = folder.path().join("lake");
@@ -253,27 +251,29 @@ fn a_trend_shows_how_often_a_rule_found_something_and_when() {
     assert_eq!(other.exit, Exit::Nothing);
 }
 
+/// A rule whose rows are missing is not checked, and the reason names the way to its findings.
 #[test]
-fn a_rule_of_another_version_is_not_checked_in_a_summary() {
-    let folder = tempfile::tempdir().unwrap();
-    made(folder.path(), 1, Some(100));
-    let path = folder.path().join("01.etwx");
-    let line = [
-        "diagnose",
-        "--table",
-        "rules",
-        "--rule",
-        RULE,
-        "--json",
-        text(&path),
-    ];
-    let rows = json_lines(&run(&line).out);
-    assert_eq!(rows[0]["state"], "not checked");
-    let missing = rows[0]["missing"].as_str().unwrap();
-    assert!(
-        missing.starts_with("diagnosis by this version of the rule"),
-        "{missing}"
-    );
+fn a_rule_without_rows_and_without_its_findings_is_not_checked() {
+    for (state, expected) in [
+        (Some("found"), "diagnosis by this version of the rule"),
+        (
+            Some("not checked"),
+            "rows of context_switch: this extract is a summary",
+        ),
+        (
+            None,
+            "rows of context_switch: this extract is a summary without findings (etwkit extract",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        made(folder.path(), 1, state, 100);
+        let path = folder.path().join("01.etwx");
+        let line = ["diagnose", "--table", "rules", "--rule", RULE, "--json"];
+        let rows = json_lines(&run(&[&line[..], &[text(&path)]].concat()).out);
+        assert_eq!(rows[0]["state"], "not checked", "{state:?}");
+        let missing = rows[0]["missing"].as_str().unwrap();
+        assert!(missing.starts_with(expected), "{state:?}: {missing}");
+    }
 }
 
 #[test]
