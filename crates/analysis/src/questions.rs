@@ -2,7 +2,7 @@
 
 use etwkit_question::{AnyQuestion, TypedQuestion};
 
-use crate::diagnose::DiagnoseRequest;
+use crate::diagnose::{DiagnoseRequest, TrendRequest};
 use crate::diff::DiffRequest;
 use crate::explain::ExplainRequest;
 use crate::overhead::OverheadRequest;
@@ -15,6 +15,9 @@ pub static CRITICAL_PATH: &dyn AnyQuestion = &TypedQuestion::<PathRequest>::QUES
 
 /// The diagnosis, which is also a separate command.
 pub static DIAGNOSE: &dyn AnyQuestion = &TypedQuestion::<DiagnoseRequest>::QUESTION;
+
+/// The findings of many runs, which `diagnose --trend` shows.
+pub static TREND: &dyn AnyQuestion = &Of::<TrendRequest>::QUESTION;
 
 /// The explanation of slow runs, which is also a separate command.
 pub static EXPLAIN: &dyn AnyQuestion = &TypedQuestion::<ExplainRequest>::QUESTION;

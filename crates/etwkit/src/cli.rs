@@ -508,6 +508,10 @@ pub(crate) struct ExtractArgs {
     /// Level of detail that is kept
     #[arg(long, value_enum, default_value_t = Detail::Full)]
     pub(crate) detail: Detail,
+    /// Diagnose each trace as well, and keep the findings: for summaries, `diagnose --trend` and SQL.
+    /// Takes about a second for each trace
+    #[arg(long, conflicts_with = "tables")]
+    pub(crate) findings: bool,
     /// Tables that are kept: 'cpu*;disk*' keeps those alone, '!context_switch;!syscall' all others.
     /// What names and times stand for is kept in any case
     #[arg(long, value_name = "FILTER")]

@@ -9,7 +9,7 @@ use etwkit_base::path::name_of;
 use etwkit_trace::derive::{self, SummarySink, TableSource};
 use etwkit_trace::import::{self, ImportError, Imported, Progress, Range, screenshots};
 use etwkit_trace::sink::{Sink, SinkError};
-use etwkit_trace::table::{CpuStack, Frame, Row, Stack, StackHash};
+use etwkit_trace::table::{CpuStack, Frame, Row, Stack, StackHash, Table};
 use etwkit_trace::tags::TagSet;
 use etwkit_trace::topics::{self, TABLES};
 
@@ -17,7 +17,9 @@ use crate::code_hash;
 use crate::describe::Described;
 use crate::facts::Facts;
 use crate::foreign::ReadError;
-use crate::left_out::{Names, Without, kept_with_stacks, left_out_by_default, listed_in_manifest};
+use crate::left_out::{
+    DIAGNOSED, Names, Without, kept_with_stacks, left_out_by_default, listed_in_manifest,
+};
 use crate::manifest::{Detail, Diagnostic, Manifest, Topic, TraceSource};
 use crate::names::{self, NAMED, NameFrom, Naming, Renamed};
 use crate::pictures::Pictures;
@@ -293,7 +295,7 @@ fn keep_symbol_files(
 }
 
 /// Computes the derived tables that are not left out.
-fn derive_without(
+pub(crate) fn derive_without(
     source: &dyn TableSource,
     sets: &[TagSet],
     left_out: &Names,
@@ -391,7 +393,9 @@ impl FoundNames {
         let Some(renamed) = renamed else {
             return Ok((naming, None));
         };
-        let mut writer = Writer::again(extract, &NAMED)?;
+        // Rules look for names, so a diagnosis without them is not one of the extract with them.
+        let replaced: Vec<&Table> = NAMED.into_iter().chain(DIAGNOSED).collect();
+        let mut writer = Writer::again(extract, &replaced)?;
         renamed.write(&mut writer)?;
         let sealed = code_hash::write(Sealed(writer.seal()?), &mut writer)?;
         let sets = [TagSet::built_in()];
@@ -399,6 +403,7 @@ impl FoundNames {
         writer.set_derived(depends_on(&sets));
         let manifest = Manifest {
             native_names: Some(naming.counts()),
+            rules: None,
             // Everything else about the extract stays as it was.
             ..extract.manifest().clone()
         };
@@ -481,7 +486,7 @@ fn base(extract: &crate::Extract) -> Sealed {
 
 /// Computes the derived tables and omits the rows that they are computed from, and the stacks that
 /// only those rows refer to.
-fn summarise(
+pub(crate) fn summarise(
     sealed: &Sealed,
     sets: &[TagSet],
     left_out: &Names,
@@ -581,7 +586,7 @@ pub fn default_target(trace: &Path) -> PathBuf {
 }
 
 /// Names of the tables that an extract omits.
-fn left_out_of(extract: &crate::reader::Extract) -> Names {
+pub(crate) fn left_out_of(extract: &crate::reader::Extract) -> Names {
     // Hashes of stacks are omitted by default, and then the manifest does not list them. An extract
     // with hashes was created with them on purpose, and keeps them when its tables are computed
     // again.

@@ -29,6 +29,7 @@ mod checksum;
 mod code_hash;
 mod convert;
 mod describe;
+mod diagnosed;
 mod error;
 mod facts;
 mod foreign;
@@ -65,6 +66,7 @@ pub use convert::{
     default_target, derive_again, derive_into, derive_with_tags, find_names, name_again,
 };
 pub use describe::{DescribeError, Described};
+pub use diagnosed::{Diagnosed, Diagnosing};
 pub use error::{AtLeast, Error, Result};
 pub use foreign::{Foreign, FromForeign, ReadError, import_rows};
 pub use hash::digest;

@@ -109,6 +109,10 @@ pub struct Manifest {
     /// True if tables without rows have no files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_empty: bool,
+    /// 16 hexadecimal digits that distinguish the rules of the diagnosis in the tables `finding` and
+    /// `rule_outcome`; missing if it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<String>,
     /// Tables with rows, by name; derived ones have their own manifest. All others have files
     /// without rows, or none.
     pub tables: BTreeMap<String, TableEntry>,
@@ -134,6 +138,7 @@ impl Manifest {
             labels: BTreeMap::new(),
             left_out: BTreeSet::new(),
             no_empty: false,
+            rules: None,
             tables: BTreeMap::new(),
         }
     }

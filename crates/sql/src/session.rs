@@ -244,6 +244,12 @@ impl Session {
         self.engine.tables().left_out().contains(table) || self.is_summary() && is_row_table(table)
     }
 
+    /// Returns `true` if rules give processes other names than their executables have.
+    #[must_use]
+    pub const fn renames_processes(&self) -> bool {
+        self.engine.options.process_names.is_some()
+    }
+
     /// Whether an extract is a summary.
     #[must_use]
     pub fn is_summary(&self) -> bool {

@@ -7,6 +7,8 @@
 //! - `chain`: whom a victim waited for
 //! - `costs`: the largest costs, where nothing is found
 //! - `explained`: findings behind which another one is
+//! - `stored`: a diagnosis as tables of an extract, and back
+//! - `trend`: how often each rule found something in many runs
 //! - `sentence`: templates
 //! - `fail_on`: what scripts ask a diagnosis to fail on
 //! - `question`, `view`: what front ends ask and show
@@ -25,6 +27,8 @@ mod recorded;
 mod report;
 mod rule;
 mod sentence;
+mod stored;
+mod trend;
 mod view;
 
 use etwkit_question::range::{Range, Unit};
@@ -41,11 +45,14 @@ pub use evidence::{EvidenceLine, Printed};
 pub use finding::{FindingRow, RuleRow};
 pub use report::{Reported, html, html_of_one, markdown};
 pub use rule::{Rule, Rules};
+pub use stored::{DiagnosisTables, diagnosis_tables, rules_version};
+pub use trend::{TrendRequest, TrendRow};
 
 use evaluated::{found, two_at_a_time};
 use fail_on::FailOn;
 use finding::Findings;
 use recorded::Recorded;
+use stored::{Stored, without_asking};
 
 etwkit_question::declare! {
     /// Which rules are evaluated, and what is reported.
@@ -164,10 +171,11 @@ impl DiagnoseRequest {
         let Some(known) = known.filter(|_| session.has_rows("context_switch") == Some(true)) else {
             return Ok(diagnosis);
         };
+        // Stored findings have their chains.
         for finding in diagnosis
             .findings
             .iter_mut()
-            .filter(|finding| finding.cost_ns.is_some())
+            .filter(|finding| finding.cost_ns.is_some() && finding.chain.is_none())
         {
             finding.chain = chain::of(session, finding, &known)?;
         }
@@ -205,22 +213,39 @@ impl DiagnoseRequest {
         left_out
     }
 
+    /// The diagnosis that is stored in the extract, if it is used. With all rows it is used as a whole or
+    /// not at all, since findings that are evaluated together also explain each other.
+    fn stored(&self, session: &Session, chosen: &[&Rule]) -> Result<Option<Stored>> {
+        let is_whole = |stored: &Stored| {
+            let has_outcome = |rule: &&Rule| stored.outcome(rule).is_some();
+            self.rule.is_none() && chosen.iter().all(has_outcome)
+        };
+        let stored = Stored::of(session)?;
+        Ok(stored.filter(|stored| session.is_summary() || is_whole(stored)))
+    }
+
     fn asked(&self, session: &Session) -> Result<(Diagnosis, Option<ChainContext>)> {
         // Both come before any query: a mistyped option must not cost minutes first.
         self.check_names().map_err(etwkit_question::Error::from)?;
         let fail_on = self.fail_on().map_err(etwkit_question::Error::from)?;
+        let all: Vec<&Rule> = self.chosen().collect();
+        let stored = self.stored(session, &all)?;
         let recorded = Recorded::of(session)?;
         let mut findings = Findings::new(session)?;
-        let chosen: Vec<(&Rule, Option<String>)> = self
-            .chosen()
-            .map(|rule| (rule, recorded.missing(session, rule)))
+        let known_by = (&recorded, stored.as_ref());
+        let chosen: Vec<(&Rule, Option<RuleRow>)> = all
+            .iter()
+            .map(|rule| (*rule, without_asking(session, known_by, rule)))
             .collect();
-        let rules = rule_rows(session, &recorded, &chosen, &mut findings)?;
+        let rules = rule_rows(session, &recorded, chosen, &mut findings)?;
         let (mut findings, known) = findings.sorted();
         // Numbers name causes, so they exist before causes are looked for.
         finding::number(&mut findings);
-        let all: Vec<&Rule> = chosen.iter().map(|(rule, _)| *rule).collect();
         explained::point_to_causes(session, &all, &mut findings)?;
+        if let Some(stored) = &stored {
+            stored.add_to(&all, &mut findings);
+            finding::number(&mut findings);
+        }
         // What another finding explains ranks behind all that explain themselves; the sort is stable.
         findings.sort_by_key(|finding| (finding.cost_ns.is_none(), finding.explained_by.is_some()));
         // Before filters and `--top` drop findings: these are for readers, the exit code is for scripts.
@@ -254,22 +279,22 @@ impl DiagnoseRequest {
     }
 }
 
-/// Asks the rules that nothing is missing for, adds their findings, and returns the outcome of each rule.
+/// Asks the rules whose outcome is not known, adds their findings, and returns the outcome of each rule.
 fn rule_rows(
     session: &Session,
     recorded: &Recorded,
-    chosen: &[(&Rule, Option<String>)],
+    chosen: Vec<(&Rule, Option<RuleRow>)>,
     findings: &mut Findings<'_>,
 ) -> Result<Vec<RuleRow>> {
-    let can_be_asked = chosen.iter().filter(|(_, missing)| missing.is_none());
-    let can_be_asked: Vec<&Rule> = can_be_asked.map(|(rule, _)| *rule).collect();
-    let mut answers = two_at_a_time(session, &can_be_asked);
+    let are_asked = chosen.iter().filter(|(_, known)| known.is_none());
+    let are_asked: Vec<&Rule> = are_asked.map(|(rule, _)| *rule).collect();
+    let mut answers = two_at_a_time(session, &are_asked);
     let mut rules = Vec::new();
     // Also rules that were not asked have a row, or a reader would think that they found
     // nothing.
-    for (rule, missing) in chosen {
-        if let Some(missing) = missing {
-            rules.push(RuleRow::not_checked(rule, missing));
+    for (rule, known) in chosen {
+        if let Some(known) = known {
+            rules.push(known);
             continue;
         }
         // Answers come in the order of the rules that were asked.

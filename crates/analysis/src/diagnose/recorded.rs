@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use etwkit_question::ask;
 use etwkit_sql::filter::TextFilter;
 use etwkit_sql::{Session, tables};
+use etwkit_trace::table::{Row as _, RuleOutcome};
 
 use super::rule::Rule;
 use crate::Result;
@@ -221,17 +222,25 @@ impl Recorded {
         }
         // A summary keeps sums and leaves out the rows; other extracts may be without single tables.
         if session.leaves_out(need) {
-            let why = if session.is_summary() {
-                "this extract is a summary"
-            } else {
-                "this extract was made without them"
-            };
-            return Some(format!("rows of {need}: {why}"));
+            return Some(format!("rows of {need}: {}", why_left_out(session)));
         }
         // Without topics nothing is known about what was recorded.
         (!topics.is_empty())
             .then(|| without_keyword(session, need))
             .flatten()
+    }
+}
+
+/// The reason for which an extract is without the rows of a table.
+fn why_left_out(session: &Session) -> &'static str {
+    if !session.is_summary() {
+        return "this extract was made without them";
+    }
+    // The trace has to be extracted again for findings, so the way to them is part of the reason.
+    if session.has_rows(RuleOutcome::TABLE.name) == Some(true) {
+        "this extract is a summary"
+    } else {
+        "this extract is a summary without findings (etwkit extract --findings)"
     }
 }
 

@@ -127,6 +127,11 @@ impl Machine {
 
     /// The session over it.
     pub(crate) fn session(&self) -> Session {
+        Session::from_batches(self.tables()).unwrap()
+    }
+
+    /// Its tables.
+    pub(crate) fn tables(&self) -> Vec<TableRows> {
         let common = self.module.unwrap_or("a.dll");
         let split = |name: &&'static str| -> (&'static str, Option<&'static str>) {
             if let Some((module, _)) = name.split_once('+') {
@@ -195,7 +200,7 @@ impl Machine {
             lost_events: self.lost_events,
             ..Trace::default()
         };
-        let tables = vec![
+        vec![
             rows(&[trace]),
             rows(&self.processes),
             rows(&self.threads),
@@ -225,17 +230,17 @@ impl Machine {
             rows(&methods),
             rows(&frames),
             rows(&stacks),
-        ];
-        Session::from_batches(tables).unwrap()
+        ]
     }
 }
 
-pub(crate) fn rows<R: Row>(
-    rows: &[R],
-) -> (
+/// Rows of a table.
+pub(crate) type TableRows = (
     &'static etwkit_trace::table::Table,
     Vec<etwkit_sql::arrow::array::RecordBatch>,
-) {
+);
+
+pub(crate) fn rows<R: Row>(rows: &[R]) -> TableRows {
     let mut columns = R::Columns::default();
     rows.iter().for_each(|row| columns.push(row));
     (R::TABLE, vec![columns.take().unwrap()])

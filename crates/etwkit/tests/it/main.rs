@@ -58,6 +58,7 @@ mod reports;
 mod run;
 mod screenshots;
 mod sql;
+mod stored;
 mod support;
 mod synth;
 mod terminal;

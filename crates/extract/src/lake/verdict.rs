@@ -60,7 +60,7 @@ fn difference(new: &Run, known: &Run) -> Option<&'static str> {
     }
 }
 
-/// Returns `true` if both have the same content.
+/// Returns `true` if both have the same content, apart from a diagnosis that only the run has.
 fn is_same(new: &Run, known: &Run) -> bool {
     let (a, b) = (new.manifest(), known.manifest());
     let is_same_derived = match (new.derived(), known.derived()) {
@@ -70,7 +70,10 @@ fn is_same(new: &Run, known: &Run) -> bool {
         (None, None) => true,
         _ => false,
     };
+    // One without a diagnosis has nothing that the run lacks.
+    let is_same_diagnosis = a.rules.is_none() || a.rules == b.rules;
     is_same_derived
+        && is_same_diagnosis
         && a.labels == b.labels
         && a.left_out == b.left_out
         && a.descriptions == b.descriptions

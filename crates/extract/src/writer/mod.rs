@@ -116,11 +116,24 @@ impl Writer {
     /// # Errors
     /// If its folder cannot be written to.
     pub(crate) fn again(extract: &Extract, without: &[&Table]) -> StoreResult<Self> {
+        Self::again_at(extract.path(), extract, without)
+    }
+
+    /// Starts to write an extract at the folder `target` with the content of another one, except for
+    /// the tables `without` and the computed tables.
+    ///
+    /// # Errors
+    /// If the folder cannot be written to.
+    pub(crate) fn again_at(
+        target: &Path,
+        extract: &Extract,
+        without: &[&Table],
+    ) -> StoreResult<Self> {
         let run_id = run_id(&extract.manifest().source.hash);
         // A new extract that takes over what stays: the old one may be read while this one is
         // written.
         let mut writer = Self::create(
-            extract.path(),
+            target,
             WriterOptions {
                 run_id,
                 no_empty: extract.manifest().no_empty,
@@ -406,7 +419,7 @@ fn written(entries: &BTreeMap<String, TableEntry>, derived: bool) -> Vec<Written
 }
 
 /// Refuses a target that exists and is not an extract.
-fn refuse_foreign(target: &Path) -> StoreResult<()> {
+pub(crate) fn refuse_foreign(target: &Path) -> StoreResult<()> {
     // Nothing there is the usual case.
     let Ok(metadata) = target.symlink_metadata() else {
         return Ok(());

@@ -11,6 +11,7 @@
 mod atomic;
 mod cabinet;
 mod child;
+mod diagnosed;
 mod dotnet_lines;
 mod elsewhere;
 mod event_counts;

@@ -35,7 +35,7 @@ const GUID: &str = "497b72f6-390a-44fc-878e-5a2d63b6cc4b";
 
 /// An extract with the module in two processes, a .NET method, an unknown module, and one sample
 /// for each frame.
-fn extract(folder: &Folder, detail: Detail) -> std::path::PathBuf {
+pub(crate) fn extract(folder: &Folder, detail: Detail) -> std::path::PathBuf {
     extract_of(folder, detail, |module| module)
 }
 
@@ -147,7 +147,14 @@ fn name(target: &Path, folder: &Path) -> Naming {
         .0
 }
 
-fn all(target: &Path, table: &Table) -> RecordBatch {
+/// Loads symbols that name the fixture.
+pub(crate) fn load_symbols(folder: &Folder, target: &Path) {
+    fs::create_dir(folder.path("symbols")).unwrap();
+    folder.write("symbols/app.sym", SYM.as_bytes());
+    name(target, &folder.path("symbols"));
+}
+
+pub(crate) fn all(target: &Path, table: &Table) -> RecordBatch {
     let extract = Extract::open(target).unwrap();
     extract
         .table(table.name)

@@ -79,6 +79,7 @@ mod recording {
     pub(super) mod core_rows;
     pub(super) mod cores;
     pub mod facts;
+    pub mod findings;
     pub(super) mod loggers;
     pub(super) mod machine;
 }
@@ -118,7 +119,7 @@ use etwkit_etl::Session;
 pub use pipeline::job::{ImportError, Imported, Options, Progress};
 pub use pipeline::range::Range;
 pub use pipeline::second_pass::write_trace;
-pub use recording::facts;
+pub use recording::{facts, findings};
 pub use ui::screenshots;
 
 use crate::sink::Sink;
@@ -134,6 +135,7 @@ pub(crate) const IMPORTERS: &[&Declaration] = &[
     &recording::machine::DECLARATION,
     &recording::adapters::DECLARATION,
     &recording::facts::DECLARATION,
+    &recording::findings::DECLARATION,
     &recording::loggers::DECLARATION,
     &recording::core_rows::DECLARATION,
     &described::PROCESSES,

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use clap::{Arg, Args, Command};
+use clap::{Arg, ArgMatches, Args, Command};
 use etwkit_analysis::diagnose::{DiagnoseRequest, Reported, html, markdown, no_such_rule, rules};
-use etwkit_analysis::questions::DIAGNOSE;
+use etwkit_analysis::questions::{DIAGNOSE, TREND};
 use etwkit_engine::DiskFiles;
 use etwkit_question::trace::TraceInfo;
 use etwkit_question::{AnyQuestion, Question as _, Request as _};
@@ -19,6 +19,9 @@ use crate::options::OUTPUT;
 use crate::out_file::Replace;
 use crate::printer::Printer;
 
+/// The option that reads the findings of many runs.
+const OF_RUNS: &str = "trend";
+
 /// Names the question.
 #[derive(Debug)]
 pub(crate) struct Diagnose;
@@ -28,6 +31,14 @@ impl QuestionCommand for Diagnose {
 
     fn question() -> &'static dyn AnyQuestion {
         DIAGNOSE
+    }
+
+    fn chosen(matches: &ArgMatches) -> &'static dyn AnyQuestion {
+        if matches.get_flag(OF_RUNS) {
+            TREND
+        } else {
+            DIAGNOSE
+        }
     }
 
     fn adjusted(command: Command) -> Command {
@@ -46,6 +57,11 @@ pub(crate) struct MoreArgs {
     /// Print what a rule finds, its thresholds with their reasons, and its SQL; all lists the rules
     #[arg(long, value_name = "RULE|all")]
     explain: Option<String>,
+    /// Show how often each rule found something in many runs, and whether it does so more often than
+    /// before: from the findings that extracts and lakes have by `etwkit extract --findings`
+    #[arg(long, conflicts_with_all = ["rules", "cost", "no-notes", "table", "details", "fail-on", "top", "merge",
+                                "explain", "finding", "html", "markdown"])]
+    trend: bool,
     /// Write this finding of the list to the file that --out names: a page with its evidence, and
     /// the same rows for programs
     #[arg(long, value_name = "N", requires = "out", help_heading = OUTPUT,
@@ -70,7 +86,12 @@ pub(crate) fn run(args: &DiagnoseArgs, printer: &mut Printer<'_>) -> anyhow::Res
         finding,
         html: page,
         markdown: text,
+        trend,
     } = &args.more;
+    if *trend {
+        // The arguments ask another question.
+        return own::run(args, printer);
+    }
     if let Some((number, file)) = finding.zip(args.question.common.finding_file.as_deref()) {
         return one_finding::run(&args.question, number, file, printer);
     }

@@ -17,6 +17,11 @@ pub(crate) trait QuestionCommand {
 
     fn question() -> &'static dyn AnyQuestion;
 
+    /// The question that these arguments ask, if it is not the usual one.
+    fn chosen(_: &ArgMatches) -> &'static dyn AnyQuestion {
+        Self::question()
+    }
+
     /// Arguments that only this command changes.
     fn adjusted(command: Command) -> Command {
         command
@@ -52,7 +57,7 @@ impl<C: QuestionCommand> Args for QuestionCommandArgs<C> {
 
 impl<C: QuestionCommand> FromArgMatches for QuestionCommandArgs<C> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let question = Declared::read(C::question(), matches)?;
+        let question = Declared::read(C::chosen(matches), matches)?;
         let (names, more) = (
             NameArgs::from_arg_matches(matches)?,
             C::More::from_arg_matches(matches)?,

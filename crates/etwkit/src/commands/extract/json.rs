@@ -38,6 +38,11 @@ pub(super) fn import(job: &Job, args: &ExtractArgs) -> anyhow::Result<Outcome> {
         path.display()
     );
     ensure!(
+        !args.findings,
+        "--findings needs single events, and {} holds sums: extract the trace itself",
+        path.display()
+    );
+    ensure!(
         args.tables.is_none(),
         "--tables chooses among the tables of a trace, and {} holds sums of one: extract the trace itself",
         path.display()

@@ -1,5 +1,6 @@
 //! `etwkit extract`: traces become extracts, several at a time.
 
+mod findings;
 mod into_lake;
 mod json;
 mod kept;
@@ -10,14 +11,15 @@ pub(super) mod progress;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use etwkit_analysis::diagnose::rules_version;
 use etwkit_base::ordered::{Workers, processors};
-use etwkit_engine::{InputKind, described};
+use etwkit_engine::{Error, InputKind, described};
 use etwkit_extract::left_out::listed_in_manifest;
 use etwkit_extract::manifest::Detail as Kept;
 use etwkit_extract::writer::WrittenTable;
 use etwkit_extract::{
-    ConvertError, ConvertOptions, Converted, Described, Extract, FromForeign, NameFrom, Packing,
-    WriteSummary, convert, convert_with_tags, default_target,
+    ConvertOptions, Converted, Described, Extract, FromForeign, NameFrom, Packing, WriteSummary,
+    convert, convert_with_tags, default_target,
 };
 use etwkit_question::numbers::Numbers;
 use etwkit_terminal::errors::advised;
@@ -160,8 +162,7 @@ fn each(
         labels: Some(&labels),
         left_out: left_out.as_ref(),
     };
-    let threads = args.jobs.map_or_else(processors, |jobs| jobs as usize);
-    let workers = workers(threads, temporary.is_some());
+    let workers = workers(threads(args), temporary.is_some());
     let bars = Bars::new(jobs.len(), wants_notes);
     let mut exit = Exit::Answered;
     // Traces are reported in the order in which they were named, however long each takes.
@@ -177,6 +178,11 @@ fn each(
         },
     )?;
     Ok(exit)
+}
+
+/// The number of traces that are extracted at the same time.
+fn threads(args: &ExtractArgs) -> usize {
+    args.jobs.map_or_else(processors, |jobs| jobs as usize)
 }
 
 /// The workers of all traces. Extracts that are removed after they were added to a lake must not fill
@@ -244,7 +250,7 @@ fn one(
     }
     let start = Instant::now();
     let input = input::open_paths(&job.traces, &args.traces)?;
-    if options.no_overwrite && is_there(&job.target, &input.source_hash()?, &options) {
+    if options.no_overwrite && is_there(&job.target, &input.source_hash()?, (args, &options)) {
         return Ok(Outcome::Kept);
     }
     let size: u64 = input.parts().iter().map(|part| part.size).sum();
@@ -265,21 +271,45 @@ fn one(
         range,
         ..options
     };
-    match convert_with_tags(&input, &job.target, options, sets, &mut |progress| {
-        bar.set(progress, &stoppable)
-    }) {
+    let mut convert = |target: &Path, options: ConvertOptions<'_>| {
+        convert_with_tags(&input, target, options, sets, &mut |progress| {
+            bar.set(progress, &stoppable)
+        })
+    };
+    let converted = if args.findings {
+        findings::diagnosed(
+            &job.target,
+            (options, sets),
+            (&stoppable, threads(args)),
+            &mut convert,
+        )
+    } else {
+        convert(&job.target, options).map_err(Into::into)
+    };
+    match converted {
         Ok(converted) if converted.written.kept => Ok(Outcome::Kept),
         Ok(converted) => Ok(Outcome::Extracted(Box::new(converted), start.elapsed())),
-        Err(ConvertError::Interrupted) => Ok(Outcome::Interrupted),
+        Err(error) if error.is_cancelled() => Ok(Outcome::Interrupted),
+        // Errors of a conversion are the same with and without a diagnosis.
+        Err(Error::Convert(error)) => Err(error.into()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// True if an extract with the same source and options exists.
-fn is_there(target: &Path, hash: &str, options: &ConvertOptions<'_>) -> bool {
+/// True if an extract with the same source and options exists. One without findings, or with those of
+/// other rules, is not the same if findings are wanted.
+fn is_there(
+    target: &Path,
+    hash: &str,
+    (args, options): (&ExtractArgs, &ConvertOptions<'_>),
+) -> bool {
     let descriptions = options.described.and_then(Described::hash);
     let left_out = listed_in_manifest(options.left_out.cloned().unwrap_or_default());
-    Extract::same_source_without(target, hash, options.detail, descriptions, &left_out).is_some()
+    let extract =
+        Extract::same_source_without(target, hash, options.detail, descriptions, &left_out);
+    extract.is_some_and(|extract| {
+        !args.findings || extract.manifest().rules.as_deref() == Some(rules_version().as_str())
+    })
 }
 
 /// True if an extract is written as one file.
@@ -300,7 +330,7 @@ fn packed(
     // Checked here, because the folder that is packed afterwards is always new.
     if options.no_overwrite && !json::is_meant(job) {
         let hash = input::open_paths(&job.traces, &args.traces)?.source_hash()?;
-        if is_there(&job.target, &hash, &options) {
+        if is_there(&job.target, &hash, (args, &options)) {
             return Ok(Outcome::Kept);
         }
     }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use etwkit_extract::lake::{Error, Lake, Snapshot};
 use etwkit_extract::manifest::Detail;
 
-use support::{Farm, marks, one};
+use support::{Farm, diagnosed, marks, one};
 
 /// Everything is old enough.
 const NOW: Duration = Duration::ZERO;
@@ -66,6 +66,20 @@ fn a_full_extract_replaces_a_summary_and_not_the_other_way() {
     // The rows of the summary are still in a file, and count no more.
     assert_eq!((checked.problems, checked.dead_rows), (Vec::new(), 2));
     assert_eq!(marks(&farm), BTreeMap::from([(7, 2)]));
+}
+
+#[test]
+fn a_diagnosis_replaces_a_run_and_is_not_lost_to_an_extract_without_one() {
+    let farm = Farm::new();
+    let add = |extract: (String, _)| farm.lake.add(&[extract]).unwrap();
+    assert_eq!(add(one(&farm, 1)).new, ["1"]);
+    assert_eq!(add(diagnosed(one(&farm, 1), "a")).replaced, ["1"]);
+    assert_eq!(add(diagnosed(one(&farm, 1), "a")).known, ["1"]);
+    assert_eq!(add(one(&farm, 1)).known, ["1"]);
+    // Other rules find other things.
+    assert_eq!(add(diagnosed(one(&farm, 1), "b")).replaced, ["1"]);
+    let runs = farm.lake.runs().unwrap();
+    assert_eq!(runs[0].manifest().rules.as_deref(), Some("b"));
 }
 
 #[test]
