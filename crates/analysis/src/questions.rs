@@ -17,7 +17,7 @@ pub static CRITICAL_PATH: &dyn AnyQuestion = &TypedQuestion::<PathRequest>::QUES
 pub static DIAGNOSE: &dyn AnyQuestion = &TypedQuestion::<DiagnoseRequest>::QUESTION;
 
 /// The findings of many runs, which `diagnose --trend` shows.
-pub static TREND: &dyn AnyQuestion = &Of::<TrendRequest>::QUESTION;
+pub static TREND: &dyn AnyQuestion = &TypedQuestion::<TrendRequest>::QUESTION;
 
 /// The explanation of slow runs, which is also a separate command.
 pub static EXPLAIN: &dyn AnyQuestion = &TypedQuestion::<ExplainRequest>::QUESTION;

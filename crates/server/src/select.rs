@@ -297,7 +297,9 @@ fn compared(what: &str, kind: ColumnKind) -> String {
 /// Returns a value of an answer as SQL.
 fn constant(kind: ColumnKind, value: &Cell) -> Result<String> {
     let constant = match (kind, value) {
-        (ColumnKind::Int32 | ColumnKind::Int64, value) => whole(value).map(|number| number.to_string()),
+        (ColumnKind::Int32 | ColumnKind::Int64, value) => {
+            whole(value).map(|number| number.to_string())
+        }
         (ColumnKind::Float64, Cell::Whole(number)) => Some(number.to_string()),
         (ColumnKind::Float64, Cell::Number(number)) => Some(format!("{number:?}")),
         (ColumnKind::Boolean, Cell::Flag(flag)) => Some(flag.to_string()),

@@ -90,7 +90,7 @@ pub(crate) fn run(args: &DiagnoseArgs, printer: &mut Printer<'_>) -> anyhow::Res
     } = &args.more;
     if *trend {
         // The arguments ask another question.
-        return own::run(args, printer);
+        return question_command::run(args, printer);
     }
     if let Some((number, file)) = finding.zip(args.question.common.finding_file.as_deref()) {
         return one_finding::run(&args.question, number, file, printer);

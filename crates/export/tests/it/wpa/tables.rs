@@ -407,7 +407,7 @@ fn conditions(column: &Column) -> Vec<String> {
     match column.kind {
         ValueKind::Stack => all.extend(on(&format!("{} Tag", column.name), &["=\"Other\""])),
         ValueKind::Process(_) => {
-            all.extend(on(&format!("{} (Name)", column.name), &["=\"a.exe\""]))
+            all.extend(on(&format!("{} (Name)", column.name), &["=\"a.exe\""]));
         }
         _ => {}
     }

@@ -339,7 +339,7 @@ fn happened_outside(live: &mut Live, tcp_event: &TcpEvent, ns: i64) {
         // Closing is followed outside the range as well: otherwise a later connection with this
         // control block would be added to the old one.
         TcpEventKind::Close | TcpEventKind::Shutdown | TcpEventKind::ConnectFailed => {
-            live.is_closed = true
+            live.is_closed = true;
         }
         TcpEventKind::Template => live.row.template = tcp_event.template.and_then(template_name),
         TcpEventKind::Send => {
