@@ -331,7 +331,7 @@ fn chains_of_all_processes_say_what_they_start_from_where_there_are_none() {
     assert_eq!(
         why_none(&machine, &json!({"chain": true})),
         "no rows in a.etl: all waits are sleeps or waits for work (2 DelayExecution), which start no chain; \
-         --all-waits shows their chains, and --process b.exe --all-waits those of the process with the longest wait"
+         --all-waits shows their chains, and --process b.exe --all-waits the chains of the process with the longest wait"
     );
     // A thread that went on running has no wait.
     machine.switches = vec![first(1, 0, 10).0];
