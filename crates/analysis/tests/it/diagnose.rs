@@ -598,6 +598,28 @@ fn one_name_that_is_looked_up_slowly_is_noticed() {
     }
 }
 
+/// Queries of a server that does not answer, one after the other: each of them is shorter than what one alone has to
+/// take, and only those of 100 ms and more count.
+#[test]
+fn names_that_are_each_looked_up_a_little_slowly_add_up() {
+    for (duration_ms, cost) in [(290_i64, Some(1_160 * MS)), (90, None)] {
+        let mut machine = Machine::new(&["a.exe"], 10_000 * MS);
+        let query = |number: i64| DnsQuery {
+            process_key: Some(1),
+            thread_key: Some(1),
+            name: "gate.example".into(),
+            query_type: 1,
+            start_ns: Some(number * 1_000 * MS),
+            duration_ns: Some(duration_ms * MS),
+            is_timed_out: true,
+            timed_out_servers: Some("192.0.2.1;".to_owned()),
+            ..DnsQuery::default()
+        };
+        machine.lookups = (1..=4).map(query).collect();
+        assert_cost(&machine, "dns-timeout", cost, &format!("{duration_ms}"));
+    }
+}
+
 /// A service looks up a name for 1 s, and a program waits for the service: for all of this time, or for little
 /// of it.
 #[test]
