@@ -454,6 +454,26 @@ fn transfer(
     }
 }
 
+/// 20 reads of low priority that take 40 ms each, and one larger request of another program.
+#[test]
+fn long_disk_requests_of_low_priority_are_a_note_where_they_take_much_of_the_recording() {
+    for (length_ms, is_told) in [(10_000_i64, true), (20_000, false)] {
+        let mut machine = Machine::new(&["service.exe", "build.exe"], length_ms * MS);
+        let read = |number: i64| DiskIo {
+            priority: 2,
+            size_bytes: 4_096,
+            ..transfer("read", 1, [0, 10, 40].map(|at| (number * 100 + at) * MS))
+        };
+        let other = DiskIo {
+            size_bytes: 1 << 20,
+            ..transfer("read", 2, [5_000, 5_000, 5_001].map(|at| at * MS))
+        };
+        machine.transfers = (0..20).map(read).chain([other]).collect();
+        let found = found(&machine, "low-priority-io");
+        assert_eq!(found.len(), usize::from(is_told), "{length_ms} ms");
+    }
+}
+
 /// 50 hard faults of 5 ms, which start every 2 s or every 15 ms, in a program that lives for 100 s.
 #[test]
 fn hard_faults_of_a_second_are_noticed_and_a_trickle_is_not() {
