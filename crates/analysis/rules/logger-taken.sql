@@ -11,15 +11,14 @@
 -- needs: event_count
 -- evidence: dump logger
 -- param min_missing_percent: float = 10 – of the trace; sessions of one recording stop within moments of each other
--- param min_missing_ms: float = 1000 – below that one session was only stopped before the other
+-- param min_missing_ms: float = 1000 – below that one session was only stopped before the other, if no event says that somebody started it
 -- param min_seconds_percent: float = 50 – of the missing seconds in which providers wrote: a recording that goes on
 WITH known AS ( -- the trace, or the part of it that was extracted
   SELECT kernel_end_ns, coalesce(range_start_ns, 0) AS start_ns, coalesce(range_end_ns, duration_ns) AS end_ns FROM trace
 ), part AS (
   SELECT from_ns, end_ns AS to_ns, end_ns - from_ns AS missing_ns, end_ns - start_ns AS length_ns
   FROM (SELECT greatest(kernel_end_ns, start_ns) AS from_ns, start_ns, end_ns FROM known WHERE kernel_end_ns IS NOT NULL)
-  WHERE end_ns - from_ns >= $min_missing_ms * 1000000
-    AND 100.0 * (end_ns - from_ns) >= $min_missing_percent * (end_ns - start_ns)
+  WHERE 100.0 * (end_ns - from_ns) >= $min_missing_percent * (end_ns - start_ns)
 ), behind AS ( -- a rundown means that the recorder itself ended the kernel's session
   SELECT count(DISTINCT e.second) AS seconds,
     count(*) FILTER (WHERE e.provider LIKE '%Rundown%') AS lists
@@ -40,4 +39,5 @@ SELECT coalesce(t.name, 'NT Kernel Logger') AS culprit, CAST(NULL AS INT) AS pro
     || t.session, '') AS taker,
   w.from_ns, w.to_ns, CAST(NULL AS INT) AS stack_id, CAST(NULL AS INT) AS thread_key, w.from_ns AS at_ns
 FROM part w CROSS JOIN behind b LEFT JOIN takers t ON t.place = 1
-WHERE b.lists = 0 AND 1000000000.0 * b.seconds >= $min_seconds_percent / 100 * w.missing_ns
+WHERE (w.missing_ns >= $min_missing_ms * 1000000 OR t.kind = 'start') AND b.lists = 0
+  AND 1000000000.0 * b.seconds >= $min_seconds_percent / 100 * w.missing_ns

@@ -11,6 +11,7 @@
 -- shows: service time, in which the disk worked on the requests; the finding also counts their time in the queue
 -- spot: disk --process {pid}
 -- param min_io_ms: float = 600 – shorter I/O does not reach the top of a ranking
+-- param min_share_percent: float = 5 – of the recording: a disk that works for the program for less is in nobody's way
 -- param min_low_percent: float = 90 – of its I/O time; what has normal priority may hold up others
 -- param max_queue_percent: float = 20 – of its I/O time, that others spent in the queue: then it may be to blame
 WITH sums AS (
@@ -27,8 +28,10 @@ WITH sums AS (
 SELECT coalesce(p.name, 'process') || ' (' || p.pid || ')' AS culprit, s.process_key, CAST(NULL AS BIGINT) AS cost_ns,
   CAST(NULL AS BIGINT) AS total_ns, s.count, s.longest_ns, s.io_ns, s.moved_bytes, s.from_ns, s.to_ns,
   s.stack_id, s.thread_key, s.at_ns
-FROM sums s JOIN process p ON p.process_key = s.process_key CROSS JOIN most m
+FROM sums s JOIN process p ON p.process_key = s.process_key CROSS JOIN most m CROSS JOIN trace t
 WHERE s.io_ns = m.io_ns AND s.moved_bytes < m.moved_bytes AND s.io_ns >= $min_io_ms * 1000000
+  AND s.io_ns >= $min_share_percent / 100
+    * (coalesce(t.range_end_ns, t.duration_ns) - coalesce(t.range_start_ns, 0))
   AND s.low_ns >= s.io_ns * $min_low_percent / 100
   AND m.queue_ns - s.queue_ns <= s.low_ns * $max_queue_percent / 100
 ORDER BY s.io_ns DESC, s.process_key

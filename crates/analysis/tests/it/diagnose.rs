@@ -454,6 +454,26 @@ fn transfer(
     }
 }
 
+/// 20 reads of low priority that take 40 ms each, and one larger request of another program.
+#[test]
+fn long_disk_requests_of_low_priority_are_a_note_where_they_take_much_of_the_recording() {
+    for (length_ms, is_told) in [(10_000_i64, true), (20_000, false)] {
+        let mut machine = Machine::new(&["service.exe", "build.exe"], length_ms * MS);
+        let read = |number: i64| DiskIo {
+            priority: 2,
+            size_bytes: 4_096,
+            ..transfer("read", 1, [0, 10, 40].map(|at| (number * 100 + at) * MS))
+        };
+        let other = DiskIo {
+            size_bytes: 1 << 20,
+            ..transfer("read", 2, [5_000, 5_000, 5_001].map(|at| at * MS))
+        };
+        machine.transfers = (0..20).map(read).chain([other]).collect();
+        let found = found(&machine, "low-priority-io");
+        assert_eq!(found.len(), usize::from(is_told), "{length_ms} ms");
+    }
+}
+
 /// 50 hard faults of 5 ms, which start every 2 s or every 15 ms, in a program that lives for 100 s.
 #[test]
 fn hard_faults_of_a_second_are_noticed_and_a_trickle_is_not() {
@@ -479,11 +499,31 @@ fn hard_faults_of_a_second_are_noticed_and_a_trickle_is_not() {
     }
 }
 
+/// 12 hard faults of 10 ms, half of them before the end of a second and half of them after it.
+#[test]
+fn hard_faults_of_a_moment_are_noticed_in_a_short_recording() {
+    for (length_ms, cost) in [(8_000_i64, Some(120 * MS)), (20_000, None)] {
+        let mut machine = Machine::new(&["System", "a.exe"], length_ms * MS);
+        machine.add(first(2, 0, length_ms * MS));
+        let fault = |number: i64| HardFault {
+            process_key: Some(2),
+            thread_key: 2,
+            start_ns: (940 + number * 10) * MS,
+            end_ns: (950 + number * 10) * MS,
+            duration_ns: 10 * MS,
+            path: Some(r"C:\map.dat".into()),
+            ..HardFault::default()
+        };
+        machine.faults = (0..12).map(fault).collect();
+        assert_cost(&machine, "hard-faults", cost, &format!("{length_ms} ms"));
+    }
+}
+
 /// 20 hard faults of 5 ms are a third of a program that lives for 300 ms, and a tenth of a longer one.
 #[test]
 fn hard_faults_of_a_short_program_are_noticed_by_their_share() {
     for (life_ms, cost) in [(300_i64, Some(100 * MS)), (1000, None)] {
-        let mut machine = Machine::new(&["System", "a.exe"], 2000 * MS);
+        let mut machine = Machine::new(&["System", "a.exe"], 20_000 * MS);
         let (from, to) = (100 * MS, (100 + life_ms) * MS);
         machine.add(first(2, from, to));
         machine.processes[2].start_ns = Some(from);
@@ -594,6 +634,28 @@ fn one_name_that_is_looked_up_slowly_is_noticed() {
             timed_out_servers: Some("192.0.2.1;".to_owned()),
             ..DnsQuery::default()
         }];
+        assert_cost(&machine, "dns-timeout", cost, &format!("{duration_ms}"));
+    }
+}
+
+/// Queries of a server that does not answer, one after the other: each of them is shorter than what one alone has to
+/// take, and only those of 100 ms and more count.
+#[test]
+fn names_that_are_each_looked_up_a_little_slowly_add_up() {
+    for (duration_ms, cost) in [(290_i64, Some(1_160 * MS)), (90, None)] {
+        let mut machine = Machine::new(&["a.exe"], 10_000 * MS);
+        let query = |number: i64| DnsQuery {
+            process_key: Some(1),
+            thread_key: Some(1),
+            name: "gate.example".into(),
+            query_type: 1,
+            start_ns: Some(number * 1_000 * MS),
+            duration_ns: Some(duration_ms * MS),
+            is_timed_out: true,
+            timed_out_servers: Some("192.0.2.1;".to_owned()),
+            ..DnsQuery::default()
+        };
+        machine.lookups = (1..=4).map(query).collect();
         assert_cost(&machine, "dns-timeout", cost, &format!("{duration_ms}"));
     }
 }

@@ -214,6 +214,37 @@ fn a_hang_that_stacks_show_is_not_counted_a_second_time() {
     );
 }
 
+/// A window that waits within each of four messages, for 150 ms with the time around the wait.
+#[test]
+fn short_hangs_that_come_again_and_again_are_noticed_in_a_short_recording() {
+    for (length, cost) in [(5 * S, Some(600 * MS)), (20 * S, None)] {
+        let mut machine = Machine::new(&["window.exe", "server.exe"], length);
+        machine.module = Some("user32.dll");
+        let (pump, works) = (
+            machine.stack(&["GetMessageW"]),
+            machine.stack(&["SendMessageW"]),
+        );
+        let fetches = |from: i64| {
+            off(1, from * MS)
+                .readied((from + 699) * MS, 2)
+                .ran((from + 700) * MS, (from + 710) * MS)
+                .in_stack(pump)
+        };
+        for from in [0, 850, 1700, 2550] {
+            machine.add(fetches(from)).add(
+                off(1, (from + 710) * MS)
+                    .readied((from + 839) * MS, 2)
+                    .ran((from + 840) * MS, (from + 850) * MS)
+                    .in_stack(works),
+            );
+        }
+        machine.add(fetches(3400));
+        let found = found(&machine, "ui-hang");
+        let costs: Vec<_> = found.iter().map(|one| one.cost_ns).collect();
+        assert_eq!(costs, Vec::from_iter(cost.map(Some)), "{length} ns");
+    }
+}
+
 /// The window waits for a broker, which waits for a server from 1020 ms on.
 fn asking_through_a_broker(until_ms: i64) -> Machine {
     let mut machine = hanging(&["window.exe", "broker.exe", "server.exe"]);

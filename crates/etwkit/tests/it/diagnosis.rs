@@ -357,6 +357,18 @@ fn who_keeps_the_timer_fast_and_does_nothing_is_named_below_half_of_the_trace() 
 }
 
 #[test]
+fn who_starts_the_session_of_the_kernel_is_named_even_if_less_than_a_second_is_missing() {
+    let card = CARDS
+        .iter()
+        .find(|card| card.name == "logger-taken")
+        .unwrap();
+    check([Case {
+        strength_percent: 25,
+        ..Case::new(vec![card], 1900)
+    }]);
+}
+
+#[test]
 fn the_victim_of_dpcs_is_looked_for_where_most_of_them_were() {
     let card = CARDS.iter().find(|card| card.name == "dpc-storm").unwrap();
     // Both devices are network adapters, and the harmless one has the longest DPC, elsewhere.
