@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod code_page;
 pub mod digits;
 pub mod endings;
 pub mod escape;

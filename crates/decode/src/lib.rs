@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod afd;
+pub mod ansi;
 pub mod bounds;
 pub mod clr;
 pub mod cut_mark;

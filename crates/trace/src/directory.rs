@@ -3,6 +3,7 @@
 //! Many of them are logged at the end of a recording (rundown, image identities, stack keys,
 //! volumes), so nothing can be attributed before all of it is read.
 
+use etwkit_base::path;
 use etwkit_decode::cut_mark::CutMark;
 use etwkit_decode::kernel::image::{self, Image, NewDll};
 use etwkit_decode::kernel::merge::{self, FileVersion, ImageInfo, config_ex, image_id};
@@ -446,6 +447,7 @@ impl DirectoryBuilder {
         for pid in mentioned {
             self.processes.mention(pid);
         }
+        self.confirm_names();
         let Times {
             first_threads,
             first_events,
@@ -487,6 +489,24 @@ impl DirectoryBuilder {
             buffer_times: buffers,
             pointer_size,
         }
+    }
+
+    /// Gives processes whose names depend on the code page of the machine the names of their images
+    /// or, without a match, of their command lines.
+    fn confirm_names(&mut self) {
+        // Few traces have such names, and images are many.
+        if !self.processes.has_ansi_names() {
+            return;
+        }
+        let images = self.images.images().iter();
+        // A name in ASCII would be the same in every code page.
+        for image in images.filter(|image| !image.path.is_ascii()) {
+            if let Some(owner) = self.processes.at(image.pid, image.first_seen) {
+                let name = path::file_name(&image.path);
+                self.processes.confirm_name(owner, name);
+            }
+        }
+        self.processes.confirm_names_by_command_lines();
     }
 
     /// Adds the threads that only other events name.

@@ -3,6 +3,7 @@
 use etwkit_etl::bytes::{Cursor, u32_at};
 
 use super::{Read, first_consistent};
+use crate::ansi;
 use crate::render::sid_text;
 
 /// Types of the events that describe a process.
@@ -77,6 +78,9 @@ pub struct Process {
     pub sid: Option<String>,
     /// File name of the image.
     pub name: String,
+    /// Bytes of the name if it depends on the code page of the machine. `name` is one way to read
+    /// them then.
+    pub ansi_name: Option<Vec<u8>>,
     /// Command line.
     pub command_line: String,
     /// Full name of the app package.
@@ -95,6 +99,12 @@ struct Layout {
 }
 
 impl Process {
+    /// Takes a file name in the code page of the machine.
+    pub(super) fn take_ansi_name(&mut self, name: &[u8]) {
+        self.name = ansi::text(name);
+        self.ansi_name = (!ansi::is_certain(name)).then(|| name.to_vec());
+    }
+
     /// Reads a payload. `pointer_size` comes from the event's header.
     #[must_use]
     pub fn parse(payload: &[u8], version: u8, pointer_size: usize) -> Option<Read<Self>> {
@@ -144,7 +154,7 @@ fn read(payload: &[u8], version: u8, layout: Layout) -> Option<(Process, bool)> 
         return Some((process, false));
     };
     process.sid = sid;
-    process.name = String::from_utf8_lossy(c.ansi()).into_owned();
+    process.take_ansi_name(c.ansi());
     if version >= 2 {
         process.command_line = c.text();
     }
@@ -220,6 +230,22 @@ mod tests {
                 assert_eq!(p.sid.as_deref(), sid.then_some("S-1-5-18"));
             }
         }
+    }
+
+    #[test]
+    fn a_name_that_depends_on_the_code_page_keeps_its_bytes() {
+        let named = |name: &[u8]| {
+            let mut process = Process::default();
+            process.take_ansi_name(name);
+            (process.name, process.ansi_name)
+        };
+        let bytes = |name: &[u8]| Some(name.to_vec());
+        assert_eq!(named(b"a.exe"), ("a.exe".into(), None));
+        assert_eq!(
+            named(b"B\xFCro.exe"),
+            ("Büro.exe".into(), bytes(b"B\xFCro.exe"))
+        );
+        assert_eq!(named(b"??.exe"), ("??.exe".into(), bytes(b"??.exe")));
     }
 
     #[test]

@@ -125,7 +125,11 @@ fn stop(payload: &[u8], version: u8) -> Option<Process> {
     if version >= 1 {
         c.take(8 + 5 * 4)?; // cycles, operations, kilobytes, hard faults
     }
-    p.name = file_name(&String::from_utf8_lossy(c.ansi())).to_owned();
+    p.take_ansi_name(c.ansi());
+    // In other code pages a separator may be a part of a character.
+    if p.ansi_name.is_none() {
+        p.name = file_name(&p.name).to_owned();
+    }
     Some(p)
 }
 

@@ -1,5 +1,7 @@
 //! Processes: instances of reused process IDs.
 
+use etwkit_base::path::file_name;
+use etwkit_decode::ansi;
 use etwkit_decode::kernel::process::{Process, flag, opcode};
 use rustc_hash::FxHashMap;
 
@@ -40,6 +42,8 @@ pub struct ProcessInstance {
     pub exit_code: Option<u32>,
     /// True if it had ended but was still referred to.
     pub defunct: bool,
+    /// Bytes of the name in the code page of the machine, while no text in UTF-16 confirms it.
+    ansi_name: Option<Vec<u8>>,
     /// Bits of [`flag`]; `None` if no event has them.
     flags: Option<u32>,
     /// Address of the kernel object, 0 if unknown.
@@ -294,6 +298,27 @@ impl ProcessTracker {
         found.map(|(_, key)| ProcessKey(key))
     }
 
+    /// True if the name of any process depends on the code page of the machine.
+    pub(crate) fn has_ansi_names(&self) -> bool {
+        self.instances.iter().any(|i| i.ansi_name.is_some())
+    }
+
+    /// Gives a process the name of a file in UTF-16 that its own name may be.
+    pub(crate) fn confirm_name(&mut self, key: ProcessKey, name: &str) {
+        if let Some(instance) = self.get_mut(key.0) {
+            instance.confirm_name(name);
+        }
+    }
+
+    /// Gives processes the names that their command lines have for them.
+    pub(crate) fn confirm_names_by_command_lines(&mut self) {
+        for instance in &mut self.instances {
+            if instance.ansi_name.is_some() {
+                instance.confirm_name_by_command_line();
+            }
+        }
+    }
+
     fn of_pid(&self, pid: u32) -> &[u32] {
         self.by_pid.get(&pid).map_or(&[], Vec::as_slice)
     }
@@ -327,7 +352,12 @@ impl ProcessInstance {
                 *own = new;
             }
         };
-        keep(&mut self.name, event.name);
+        if self.name.is_empty() {
+            self.name = event.name;
+            self.ansi_name = event.ansi_name;
+        } else if event.ansi_name.is_none() {
+            self.confirm_name(&event.name);
+        }
         keep(&mut self.command_line, event.command_line);
         keep(&mut self.package, event.package);
         keep(&mut self.app_id, event.app_id);
@@ -340,6 +370,52 @@ impl ProcessInstance {
             self.unique_key = event.unique_key;
         }
     }
+
+    fn confirm_name(&mut self, name: &str) {
+        let Some(bytes) = &self.ansi_name else {
+            return;
+        };
+        if self.name.to_lowercase() == name.to_lowercase() {
+            self.ansi_name = None;
+        } else if ansi::may_be(bytes, name) {
+            name.clone_into(&mut self.name);
+            self.ansi_name = None;
+        }
+    }
+
+    fn confirm_name_by_command_line(&mut self) {
+        let line = std::mem::take(&mut self.command_line);
+        let programs = programs(&line);
+        for program in &programs {
+            self.confirm_name(program);
+        }
+        // Windows adds the ending that a command line leaves out. Tried last, since a part of a path
+        // has none either.
+        for program in programs.iter().filter(|program| !program.contains('.')) {
+            self.confirm_name(&format!("{program}.exe"));
+        }
+        self.command_line = line;
+    }
+}
+
+/// Blanks in a path without quotes that are tried.
+const MAX_BLANKS: usize = 8;
+
+/// File names that a command line may have for its program: that of a path in quotes, or those of
+/// paths up to any blank, since a path without quotes may have blanks.
+fn programs(command_line: &str) -> Vec<&str> {
+    let line = command_line.trim_start();
+    if let Some(quoted) = line.strip_prefix('"') {
+        let (path, _) = quoted.split_once('"').unwrap_or((quoted, ""));
+        return vec![file_name(path)];
+    }
+    let blanks = line.match_indices([' ', '\t']).map(|(at, _)| at);
+    blanks
+        .take(MAX_BLANKS)
+        .chain([line.len()])
+        .filter_map(|end| line.get(..end))
+        .map(file_name)
+        .collect()
 }
 
 #[cfg(test)]
@@ -363,6 +439,57 @@ mod tests {
 
     fn owners(tracker: &ProcessTracker, times: &[i64]) -> Vec<u32> {
         times.iter().map(|t| tracker.at(8, *t).unwrap().0).collect()
+    }
+
+    #[test]
+    fn a_command_line_has_its_program_in_quotes_or_up_to_a_blank() {
+        assert_eq!(
+            programs(r#" "C:\Mein Büro\Büro.exe" -x C:\a.exe"#),
+            ["Büro.exe"]
+        );
+        assert_eq!(
+            programs(r"C:\a b\c d.exe -x"),
+            ["a", "c", "c d.exe", "c d.exe -x"]
+        );
+        assert_eq!(programs(r#""büro"#), ["büro"]);
+        assert_eq!(programs(""), [""]);
+        assert_eq!(programs(&"a ".repeat(100)).len(), MAX_BLANKS + 1);
+    }
+
+    /// Returns the name of a process whose events have a name in a code page and a command line.
+    fn named(bytes: &[u8], command_line: &str, later: &str) -> String {
+        let mut tracker = ProcessTracker::default();
+        let event = Process {
+            pid: 8,
+            name: ansi::text(bytes),
+            ansi_name: Some(bytes.to_vec()),
+            command_line: command_line.into(),
+            ..Process::default()
+        };
+        tracker.add(opcode::START, 10, event);
+        let rundown = Process {
+            pid: 8,
+            name: later.into(),
+            ..Process::default()
+        };
+        tracker.add(opcode::DC_END, 20, rundown);
+        tracker.confirm_names_by_command_lines();
+        tracker.instances()[0].name.clone()
+    }
+
+    #[test]
+    fn a_name_in_a_code_page_is_that_of_the_command_line_or_of_a_later_event() {
+        const POST: &[u8] = b"\xCF\xEE\xF7\xF2\xE0.exe";
+        let as_1252 = "Ïî÷òà.exe";
+        assert_eq!(named(POST, r"D:\Моя Почта\Почта.exe -x", ""), "Почта.exe");
+        assert_eq!(named(POST, r"D:\Папка Яна\Почта.exe", ""), "Почта.exe");
+        assert_eq!(named(POST, "почта -x", ""), "почта.exe");
+        assert_eq!(named(POST, "", "Почта.exe"), "Почта.exe");
+        // Other names are none of it: an argument, another program, a process that got its ID.
+        assert_eq!(named(POST, r#""a.exe" Почта.exe"#, "b.exe"), as_1252);
+        assert_eq!(named(POST, "", ""), as_1252);
+        // The same name in another case says nothing new.
+        assert_eq!(named("Büro.exe".as_bytes(), "BÜRO.EXE", ""), "Büro.exe");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use etwkit_base::code_page::of_windows_1252;
+
 /// The byte order mark, which may stand in front of a text.
 const MARK: char = '\u{FEFF}';
 
@@ -104,7 +106,7 @@ fn narrow(bytes: &[u8]) -> Option<Text<'_>> {
             )],
         });
     }
-    let text = bytes.iter().map(|byte| of_windows(*byte)).collect();
+    let text = bytes.iter().map(|byte| of_windows_1252(*byte)).collect();
     let is_declared = declared(bytes).is_some_and(|name| {
         let known = ["windows-1252", "iso-8859-1", "latin1", "us-ascii", "cp1252"];
         known.contains(&name.as_str())
@@ -131,17 +133,4 @@ fn declared(bytes: &[u8]) -> Option<String> {
     let quote = value.chars().next().filter(|c| ['"', '\''].contains(c))?;
     let name = value.strip_prefix(quote)?.split_once(quote)?.0;
     Some(name.to_lowercase())
-}
-
-/// The character of a byte in Windows-1252.
-fn of_windows(byte: u8) -> char {
-    /// The bytes 0x80 to 0x9F; the five that have no character stand for themselves.
-    const MIDDLE: [char; 32] = [
-        '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž',
-        '\u{8f}', '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}',
-        'ž', 'Ÿ',
-    ];
-    let middle = byte.checked_sub(0x80);
-    let middle = middle.and_then(|at| MIDDLE.get(usize::from(at)));
-    middle.copied().unwrap_or_else(|| char::from(byte))
 }

@@ -9,6 +9,7 @@
 
 mod attribution;
 mod calls;
+mod code_pages;
 mod collections;
 mod compiled;
 mod counters;
