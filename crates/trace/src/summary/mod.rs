@@ -15,6 +15,7 @@ mod schedule;
 use std::ops::ControlFlow;
 
 use etwkit_decode::Decoder;
+use etwkit_decode::cut_mark::CutMark;
 use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::session::Pass;
 use etwkit_etl::{Order, Session};
@@ -27,7 +28,9 @@ use crate::directory::Directory;
 pub use crate::dotnet_summary::DotnetSummary;
 use crate::events::EventsSummary;
 use crate::first_pass::{self, FirstPass};
+use crate::gaps::{self, BufferTimes};
 use crate::import::Range;
+use crate::mentions::is_of_kernel_logger;
 use crate::processors::Processors;
 use crate::reach;
 use crate::report::counts::EventCounts;
@@ -60,6 +63,9 @@ pub struct Facts {
     pub(crate) times_of_files: Vec<Option<(i64, i64)>>,
     /// Files whose events cover only a part of the recording, as a sentence each.
     pub(crate) parts: Vec<String>,
+    /// Raw time from which all processors are recorded, if a ring of buffers begins at another
+    /// time on each.
+    pub(crate) complete_since: Option<i64>,
 }
 
 impl Facts {
@@ -69,8 +75,15 @@ impl Facts {
     /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
     pub fn read(session: &Session) -> etwkit_etl::Result<Self> {
         let mut collected = first_pass::Tally::default();
+        let mut times = BufferTimes::default();
+        let mut is_part = false;
+        let is_ring = session.files().iter().any(gaps::lacks_its_start);
         let pass = session.for_each(Order::File, |event| {
-            collected.observe(event);
+            let hook = collected.observe(event);
+            if is_ring {
+                times.observe(hook.filter(|hook| is_of_kernel_logger(*hook)), event);
+                is_part |= CutMark::of(event).is_some();
+            }
             ControlFlow::Continue(())
         })?;
         collected.decoder.finish_observing();
@@ -79,7 +92,12 @@ impl Facts {
             config,
             decoder,
         } = collected;
-        Ok(Self::new(session, pass, &counts, config, &decoder))
+        // Losses have gaps of their own, and move no start.
+        let complete_since = gaps::find(session, &times, &[], is_part).complete_since;
+        Ok(Self {
+            complete_since,
+            ..Self::new(session, pass, &counts, config, &decoder)
+        })
     }
 
     fn new(
@@ -99,6 +117,7 @@ impl Facts {
             providers: recorded::providers(counts.identities(), decoder),
             times: counts.times(),
             config,
+            complete_since: None,
         }
     }
 }
@@ -145,6 +164,7 @@ impl Summary {
         } = facts;
         let mut directory = builder.finish(session.pointer_size(), session.clock().frequency);
         directory.find_gaps(session, &pass.damage);
+        let complete_since = directory.complete_since;
 
         let methods = dotnet.finish_methods();
         decoder.finish_observing();
@@ -205,7 +225,10 @@ impl Summary {
         let profile_interval_100ns = cpu.profile_interval_100ns();
         Ok(Self {
             sections,
-            facts: Facts::new(session, pass, &counts, config, &decoder),
+            facts: Facts {
+                complete_since,
+                ..Facts::new(session, pass, &counts, config, &decoder)
+            },
             cpu_totals: cpu.totals(),
             top_processes,
             top_modules,

@@ -20,6 +20,7 @@ use etwkit_trace::table::{
 };
 
 use crate::counters::{Batches, bytes, read, wide};
+use crate::identity::info;
 
 /// States of a waiting thread, and of a preempted one.
 pub(crate) const WAITS: u8 = 5;
@@ -606,7 +607,7 @@ fn nothing_is_counted_across_a_buffer_that_a_merged_file_lacks() {
 
 /// Thread 4 waits on processor 0, runs on processor 1 and comes back. Processor 2 sleeps up to the
 /// end. The first buffers of processors 0 and 1 are overwritten if `wraps`.
-fn in_a_ring(wraps: bool) -> (Vec<i64>, Imported) {
+fn in_a_ring(wraps: bool) -> Vec<u8> {
     let mut trace = Recording::with(|options| {
         options.header.log_file_mode = mode::CIRCULAR;
         options.header.cpu_count = 3;
@@ -632,27 +633,27 @@ fn in_a_ring(wraps: bool) -> (Vec<i64>, Imported) {
         let offsets = buffers(&file);
         file.drain(offsets[1]..offsets[3]);
     }
-    let (rows, imported) = rows(vec![file]);
-    let waits = slices(&rows).iter().filter_map(|slice| slice[6]).collect();
-    (waits, imported)
+    file
 }
 
 #[test]
 fn waits_in_a_ring_are_known_when_all_processors_are_recorded() {
-    let told = |imported: &Imported| {
+    let of = |wraps: bool| {
+        let file = in_a_ring(wraps);
+        let told = info(vec![file.clone()]).completeness.ring_start;
+        let (rows, imported) = rows(vec![file]);
         let mut notes = imported.diagnostics.iter();
-        let note = notes.find(|note| note.kind == "ring_start")?;
-        Some(note.message.split(':').next()?.to_owned())
+        let note = notes.find(|note| note.kind == "ring_start");
+        assert_eq!(note.map(|note| &note.message), told.as_ref());
+        let waits: Vec<_> = slices(&rows).iter().filter_map(|slice| slice[6]).collect();
+        let since = told.and_then(|told| Some(told.split_once(':')?.0.to_owned()));
+        (waits, since, gaps_of(&imported))
     };
-    let (waits, imported) = in_a_ring(false);
-    assert_eq!((waits, told(&imported)), (vec![30_000, 5_000], None));
-    let (waits, imported) = in_a_ring(true);
+    assert_eq!(of(false), (vec![30_000, 5_000], None, 0));
     // Thread 4 did not wait from 20 to 70 ms: it ran in the buffer that was overwritten. Processor 2
     // has its first event at 200 ms, but was recorded when processor 0 went on to its next buffer.
-    assert_eq!(waits, [5_000]);
-    let since = "all processors are recorded from 0.075 s on";
-    assert_eq!(told(&imported).as_deref(), Some(since));
-    assert_eq!(gaps_of(&imported), 0);
+    let since = "all processors are recorded from 0.075 s on".to_owned();
+    assert_eq!(of(true), (vec![5_000], Some(since), 0));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use etwkit_etl::clock::Clock;
 use super::collect::Collected;
 use super::line::Attached;
 use crate::directory::Directory;
-use crate::health::diagnostic;
+use crate::health::{self, diagnostic};
 use crate::table::Diagnostic;
 
 /// The note about addresses of code that .NET runtimes compiled and did not list.
@@ -151,7 +151,8 @@ impl Notes {
         let counted = notes
             .into_iter()
             .filter_map(|(s, kind, n, text)| diagnostic(s, kind, n, text));
-        let ring = ring_start(&collected.directory, clock);
+        let ring = health::ring_start(collected.directory.complete_since, clock)
+            .and_then(|text| diagnostic("warning", "ring_start", 1, &text));
         let disagreement = collected.processors.disagreement();
         let told = disagreement
             .iter()
@@ -173,16 +174,4 @@ fn gaps(directory: &Directory) -> u64 {
     let gaps = directory.gaps.iter();
     gaps.filter(|gap| gap.begin != i64::MIN || !is_before_ring(gap.end))
         .count() as u64
-}
-
-/// The note about a ring of buffers that begins at another time on each processor.
-fn ring_start(directory: &Directory, clock: &Clock) -> Option<Diagnostic> {
-    let since = clock.seconds(directory.complete_since?);
-    // Rounded up: at the time that is printed all processors are recorded.
-    let since = (since * 1000.0).ceil() / 1000.0;
-    let text = format!(
-        "all processors are recorded from {since:.3} s on: later events replaced what was before on some of them. \
-         The waits of threads in the time before are not known, and not counted"
-    );
-    diagnostic("warning", "ring_start", 1, &text)
 }
