@@ -103,7 +103,7 @@ impl Directory {
         // Both kinds of damage: that of the file's structure, known at opening, and that inside of
         // buffers.
         let losses = [session.damage().losses(), damage.losses()].concat();
-        let found = gaps::find(session, &self.buffer_times, &losses, self.cut.is_some());
+        let found = gaps::find(session, &self.buffer_times, &losses);
         self.gaps = found.gaps;
         self.complete_since = found.complete_since;
     }

@@ -87,7 +87,7 @@ impl BufferTimes {
 }
 
 /// Modes in which only the latest events are kept.
-pub(crate) const KEEPS_LATEST: u32 = mode::CIRCULAR | mode::BUFFERING;
+pub const KEEPS_LATEST: u32 = mode::CIRCULAR | mode::BUFFERING;
 
 /// True if the first buffers of processors may have been overwritten, as in a circular file that
 /// wrapped.
@@ -111,15 +111,9 @@ pub struct Found {
     pub complete_since: Option<i64>,
 }
 
-/// Finds the gaps of a session. `losses` are the losses from the damage. `is_part` is true for a
-/// trace that was cut: flags of its buffers say where events of the whole were overwritten.
+/// Finds the gaps of a session. `losses` are the losses from the damage.
 #[must_use]
-pub fn find(
-    session: &Session,
-    times: &BufferTimes,
-    losses: &[(usize, u64)],
-    is_part: bool,
-) -> Found {
+pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> Found {
     let mut gaps = Vec::new();
     let mut complete_since: Option<i64> = None;
     // Each file has numbers of its own, and gaps are found within files.
@@ -132,8 +126,7 @@ pub fn find(
                 .map(|(_, offset)| *offset)
                 .collect();
             losses.sort_unstable();
-            let is_ring = !is_part && lacks_its_start(file);
-            let since = File::new(file, times, &losses).gaps(is_ring, &mut gaps);
+            let since = File::new(file, times, &losses).gaps(lacks_its_start(file), &mut gaps);
             complete_since = complete_since.max(since);
         }
     }
@@ -205,7 +198,7 @@ impl<'s> File<'s> {
 
     /// Adds the gaps of the file. Returns the time from which all processors are recorded, if it is
     /// a ring that begins at another time on each.
-    fn gaps(&self, is_ring: bool, gaps: &mut Vec<Gap>) -> Option<i64> {
+    fn gaps(&self, lacks_its_start: bool, gaps: &mut Vec<Gap>) -> Option<i64> {
         // Buffers of user-mode loggers in the same file say nothing about threads.
         let mut buffers: Vec<(&BufferEntry, Seen)> = self.of_kernel_logger().collect();
         // The buffers of a processor in the order in which they were filled; without numbers that
@@ -220,7 +213,7 @@ impl<'s> File<'s> {
         };
         // A stable sort: without numbers the order of the file remains.
         buffers.sort_by_key(|(buffer, _)| (buffer.header.cpu(), number(buffer)));
-        let starts = if is_ring {
+        let starts = if lacks_its_start {
             starts_in_ring(&buffers)
         } else {
             BTreeMap::new()

@@ -15,7 +15,6 @@ mod schedule;
 use std::ops::ControlFlow;
 
 use etwkit_decode::Decoder;
-use etwkit_decode::cut_mark::CutMark;
 use etwkit_decode::kernel::{Hook, group};
 use etwkit_etl::session::Pass;
 use etwkit_etl::{Order, Session};
@@ -76,13 +75,11 @@ impl Facts {
     pub fn read(session: &Session) -> etwkit_etl::Result<Self> {
         let mut collected = first_pass::Tally::default();
         let mut times = BufferTimes::default();
-        let mut is_part = false;
         let is_ring = session.files().iter().any(gaps::lacks_its_start);
         let pass = session.for_each(Order::File, |event| {
             let hook = collected.observe(event);
             if is_ring {
                 times.observe(hook.filter(|hook| is_of_kernel_logger(*hook)), event);
-                is_part |= CutMark::of(event).is_some();
             }
             ControlFlow::Continue(())
         })?;
@@ -93,7 +90,7 @@ impl Facts {
             decoder,
         } = collected;
         // Losses have gaps of their own, and move no start.
-        let complete_since = gaps::find(session, &times, &[], is_part).complete_since;
+        let complete_since = gaps::find(session, &times, &[]).complete_since;
         Ok(Self {
             complete_since,
             ..Self::new(session, pass, &counts, config, &decoder)
