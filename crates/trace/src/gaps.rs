@@ -93,12 +93,17 @@ pub const KEEPS_LATEST: u32 = mode::CIRCULAR | mode::BUFFERING;
 /// wrapped.
 #[must_use]
 pub fn lacks_its_start(file: &TraceFile) -> bool {
-    let has = |bits: u32| file.header().log_file_mode & bits != 0;
+    let header = file.header();
+    let has = |bits: u32| header.log_file_mode & bits != 0;
     // The first buffer is the header buffer. Its number is 0, also in a file that wrapped.
     let numbers = file.buffers().iter().skip(1);
     let first = numbers.map(|buffer| buffer.header.sequence_number).min();
-    // A merge numbers the buffers anew: nothing shows whether the recording wrapped.
-    has(KEEPS_LATEST) && (has(mode::RELOG) || first.is_some_and(|first| first > 1))
+    let lacks_first = first.is_some_and(|first| first > 1);
+    // A processor that does little writes the buffer with number 1 late, and it can be there when
+    // larger numbers were overwritten.
+    let lacks_some = u64::from(header.buffers_written) > file.buffers().len() as u64;
+    // A merge numbers and counts the buffers anew: nothing shows whether the recording wrapped.
+    has(KEEPS_LATEST) && (has(mode::RELOG) || lacks_first || lacks_some)
 }
 
 /// The gaps of a session.
@@ -342,9 +347,9 @@ fn starts_in_ring(buffers: &[(&BufferEntry, Seen)]) -> BTreeMap<u16, i64> {
     for begins in begins.values_mut() {
         begins.sort_unstable();
     }
-    // An overwritten buffer was written before all others, and a buffer is written before the next
-    // one of its processor has an event. So a processor that sleeps for long has no gap up to its
-    // first event.
+    // An overwritten buffer was full before all others, and a buffer is full before the next one of
+    // its processor has an event. So a processor that sleeps for long has no gap up to its first
+    // event.
     let next = begins.values().filter_map(|begins| begins.get(1)).min();
     let latest = next.copied().unwrap_or(i64::MAX);
     let starts: BTreeMap<u16, i64> = begins
