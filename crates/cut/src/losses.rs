@@ -6,7 +6,7 @@ use etwkit_decode::kernel::Hook;
 use etwkit_etl::session::{BufferEntry, TraceFile};
 use etwkit_etl::wire::buffer::flag;
 use etwkit_etl::{RawEvent, Session};
-use etwkit_trace::gaps::IMPLAUSIBLE_JUMP;
+use etwkit_trace::gaps::{IMPLAUSIBLE_JUMP, lacks_its_start};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::needed::{Id, Needed};
@@ -24,8 +24,8 @@ pub(crate) struct Losses {
 }
 
 impl Losses {
-    /// Finds losses by flags, by missing numbers and by damage: between buffers, and inside of
-    /// buffers as found by a pass.
+    /// Finds losses by flags, by missing numbers, by what a ring has overwritten, and by damage:
+    /// between buffers, and inside of buffers as found by a pass.
     pub(crate) fn of(session: &Session, found: &[(usize, u64)]) -> Self {
         let mut losses = Self::default();
         let mut damaged: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
@@ -39,6 +39,9 @@ impl Losses {
             if file.has_own_numbers() {
                 losses.missing_numbers(file, number);
             }
+            if lacks_its_start(file) {
+                losses.overwritten(file, number);
+            }
             if let Some(offsets) = damaged.get_mut(&usize::from(number)) {
                 offsets.sort_unstable();
                 losses.damaged(file, number, offsets);
@@ -50,6 +53,23 @@ impl Losses {
     fn add(&mut self, buffer: Buffer, flags: u16) {
         if flags != 0 {
             *self.flags.entry(buffer).or_default() |= flags;
+        }
+    }
+
+    /// Before the first buffer of each processor others were overwritten. With one processor nothing
+    /// happened elsewhere in that time.
+    fn overwritten(&mut self, file: &TraceFile, number: u16) {
+        let mut firsts: BTreeMap<u16, (i64, u32)> = BTreeMap::new();
+        // Without the header buffer, which belongs to no processor.
+        for (buffer, index) in file.buffers().iter().zip(0u32..).skip(1) {
+            let own = (buffer.header.sequence_number, index);
+            let first = firsts.entry(buffer.header.cpu()).or_insert(own);
+            *first = own.min(*first);
+        }
+        if firsts.len() > 1 {
+            for (_, index) in firsts.into_values() {
+                self.add((number, index), flag::BUFFER_LOST);
+            }
         }
     }
 
@@ -132,10 +152,13 @@ impl Edges {
         }
         let id = Id::of(event);
         let is_lossy = losses.flags(event) != 0;
-        let last = self
-            .last
-            .entry((event.file, event.cpu))
-            .or_insert((event.buffer, id, false));
+        let last = self.last.entry((event.file, event.cpu)).or_insert_with(|| {
+            // A loss before the first event of a processor ends there.
+            if is_lossy {
+                needed.add(id);
+            }
+            (event.buffer, id, false)
+        });
         // Losses are reported for a whole buffer and may be before or after it, so both of its
         // edges are kept.
         if last.0 != event.buffer && (last.2 || is_lossy) {

@@ -12,6 +12,7 @@ use etwkit_etl::wire::message::{MessageParts, message_flag};
 use etwkit_etl::wire::trace_header::{TraceHeader, mode};
 use etwkit_etl::writer::{Record, SessionOptions, StoredEvent, Style, TraceWriter, WriteError};
 use etwkit_etl::{HeaderKind, RawEvent, Session};
+use etwkit_trace::gaps::KEEPS_LATEST;
 
 use crate::losses::Losses;
 use crate::part::Part;
@@ -25,8 +26,9 @@ const HEADER_STEP: u32 = 1024;
 /// Minimum buffer size in bytes, large enough for any record.
 const LEAST_BUFFER: u32 = 0x1_0000 + 0x400;
 
-/// Modes of a file that its copy does not have.
-const GONE_MODES: u32 = mode::PREALLOCATE | mode::APPEND;
+/// Modes of a file that its copy does not have. What a ring has overwritten is told by flags of
+/// buffers.
+const GONE_MODES: u32 = mode::PREALLOCATE | mode::APPEND | KEEPS_LATEST;
 
 /// Writes kept events.
 pub(crate) struct Copy<'s, W> {

@@ -83,6 +83,9 @@ pub struct Directory {
     pub kernel_times: Option<(i64, i64)>,
     /// Gaps in the events of processors, sorted by start; see [`Directory::find_gaps`].
     pub gaps: Vec<Gap>,
+    /// Raw time from which all processors are recorded, if a ring of buffers begins at another
+    /// time on each.
+    pub complete_since: Option<i64>,
     /// The events that described processes; `None` if there were none.
     pub process_source: Option<ProcessSource>,
     /// The part that the trace was cut to.
@@ -101,7 +104,9 @@ impl Directory {
         // Both kinds of damage: that of the file's structure, known at opening, and that inside of
         // buffers.
         let losses = [session.damage().losses(), damage.losses()].concat();
-        self.gaps = gaps::find(session, &self.buffer_times, &losses);
+        let found = gaps::find(session, &self.buffer_times, &losses);
+        self.gaps = found.gaps;
+        self.complete_since = found.complete_since;
     }
 
     /// The process instance of a process ID at a raw time.
@@ -482,6 +487,7 @@ impl DirectoryBuilder {
             kernel_times: kernel,
             // Filled by `find_gaps`, which also needs the damage of the pass.
             gaps: Vec::new(),
+            complete_since: None,
             process_source,
             cut: self.cut,
             layout_fallbacks: self.layout_fallbacks,

@@ -1,10 +1,11 @@
-//! Gaps in the events of a processor: lost while recording, missing in the file, or damaged.
+//! Gaps in the events of a processor: lost while recording, overwritten, missing in the file, or
+//! damaged.
 //!
 //! The activity of a thread in a gap is unknown, independent of its previous processor. Gaps are
 //! given as stretches of time, so that other modules need not know how a buffer reports its losses.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use etwkit_decode::kernel::{Hook, group, scheduler};
 use etwkit_etl::session::{BufferEntry, TraceFile};
@@ -85,11 +86,41 @@ impl BufferTimes {
     }
 }
 
-/// The gaps of all processors in files with context switches, sorted by start. `losses` are the
-/// losses from the damage.
+/// Modes in which only the latest events are kept.
+pub const KEEPS_LATEST: u32 = mode::CIRCULAR | mode::BUFFERING;
+
+/// True if the first buffers of processors may have been overwritten, as in a circular file that
+/// wrapped.
 #[must_use]
-pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> Vec<Gap> {
+pub fn lacks_its_start(file: &TraceFile) -> bool {
+    let header = file.header();
+    let has = |bits: u32| header.log_file_mode & bits != 0;
+    // The first buffer is the header buffer. Its number is 0, also in a file that wrapped.
+    let numbers = file.buffers().iter().skip(1);
+    let first = numbers.map(|buffer| buffer.header.sequence_number).min();
+    let lacks_first = first.is_some_and(|first| first > 1);
+    // A processor that does little writes the buffer with number 1 late, and it can be there when
+    // larger numbers were overwritten.
+    let lacks_some = u64::from(header.buffers_written) > file.buffers().len() as u64;
+    // A merge numbers and counts the buffers anew: nothing shows whether the recording wrapped.
+    has(KEEPS_LATEST) && (has(mode::RELOG) || lacks_first || lacks_some)
+}
+
+/// The gaps of a session.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The gaps of all processors in files with context switches, sorted by start.
+    pub gaps: Vec<Gap>,
+    /// Raw time from which all processors are recorded, if a ring of buffers begins at another
+    /// time on each.
+    pub complete_since: Option<i64>,
+}
+
+/// Finds the gaps of a session. `losses` are the losses from the damage.
+#[must_use]
+pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> Found {
     let mut gaps = Vec::new();
+    let mut complete_since: Option<i64> = None;
     // Each file has numbers of its own, and gaps are found within files.
     for (number, (file, times)) in session.files().iter().zip(&times.files).enumerate() {
         // Without context switches no schedule depends on the gaps.
@@ -100,12 +131,16 @@ pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> 
                 .map(|(_, offset)| *offset)
                 .collect();
             losses.sort_unstable();
-            File::new(file, times, &losses).gaps(&mut gaps);
+            let since = File::new(file, times, &losses).gaps(lacks_its_start(file), &mut gaps);
+            complete_since = complete_since.max(since);
         }
     }
     // By start, as the reader watches them in order of time.
     gaps.sort_unstable_by_key(|gap| (gap.begin, gap.end, gap.cpu));
-    gaps
+    Found {
+        gaps,
+        complete_since,
+    }
 }
 
 /// A file that is searched for gaps.
@@ -166,7 +201,9 @@ impl<'s> File<'s> {
         }
     }
 
-    fn gaps(&self, gaps: &mut Vec<Gap>) {
+    /// Adds the gaps of the file. Returns the time from which all processors are recorded, if it is
+    /// a ring that begins at another time on each.
+    fn gaps(&self, lacks_its_start: bool, gaps: &mut Vec<Gap>) -> Option<i64> {
         // Buffers of user-mode loggers in the same file say nothing about threads.
         let mut buffers: Vec<(&BufferEntry, Seen)> = self.of_kernel_logger().collect();
         // The buffers of a processor in the order in which they were filled; without numbers that
@@ -181,9 +218,15 @@ impl<'s> File<'s> {
         };
         // A stable sort: without numbers the order of the file remains.
         buffers.sort_by_key(|(buffer, _)| (buffer.header.cpu(), number(buffer)));
+        let starts = if lacks_its_start {
+            starts_in_ring(&buffers)
+        } else {
+            BTreeMap::new()
+        };
         for chain in buffers.chunk_by(|(a, _), (b, _)| a.header.cpu() == b.header.cpu()) {
-            self.of_processor(chain, gaps);
+            self.of_processor(chain, &starts, gaps);
         }
+        starts.into_values().max()
     }
 
     /// Buffers that contain, or should contain, events of the kernel logger.
@@ -205,10 +248,18 @@ impl<'s> File<'s> {
             .filter(|(_, seen)| *seen != Seen::Others)
     }
 
-    fn of_processor(&self, chain: &[(&BufferEntry, Seen)], gaps: &mut Vec<Gap>) {
+    /// Adds the gaps of a processor. `starts` are the times from which processors are recorded in a
+    /// ring.
+    fn of_processor(
+        &self,
+        chain: &[(&BufferEntry, Seen)],
+        starts: &BTreeMap<u16, i64>,
+        gaps: &mut Vec<Gap>,
+    ) {
         let Some(cpu) = chain.first().map(|(buffer, _)| buffer.header.cpu()) else {
             return;
         };
+        let mut start = starts.get(&cpu).copied();
         // A gap before the first buffer of a processor starts with the trace.
         let mut begin = i64::MIN;
         let mut is_open = false;
@@ -219,16 +270,16 @@ impl<'s> File<'s> {
             is_open |= flags & (flag::EVENTS_LOST | flag::BUFFER_LOST) != 0
                 || self.lies_between(before, buffer);
             if let Seen::Kernel(first, last) = seen {
-                if is_open {
+                let overwritten_until = start.take();
+                let end = if is_open {
                     // With damaged time stamps a buffer may start before the end of the previous
-                    // one. A gap must not end before it starts.
-                    gaps.push(Gap {
-                        cpu,
-                        begin,
-                        // At the earliest its own start, whatever the damaged time says.
-                        end: first.max(begin),
-                    });
-                }
+                    // one. A gap must not end before it starts: at the earliest at its own start,
+                    // whatever the damaged time says.
+                    Some(first.max(begin))
+                } else {
+                    overwritten_until
+                };
+                gaps.extend(end.map(|end| Gap { cpu, begin, end }));
                 // The end never goes back, so that gaps of a processor do not overlap.
                 begin = begin.max(last);
                 // Events that are lost while a buffer is current can be missing before or after it.
@@ -282,6 +333,33 @@ impl<'s> File<'s> {
         let at = self.skipped.partition_point(|offset| *offset <= from);
         self.skipped.get(at).is_some_and(|offset| *offset < to)
     }
+}
+
+/// Times from which processors are recorded in a ring of buffers, of which the oldest ones were
+/// overwritten. Empty if all begin at the same time: then no event is missing after the first one.
+fn starts_in_ring(buffers: &[(&BufferEntry, Seen)]) -> BTreeMap<u16, i64> {
+    let mut begins: BTreeMap<u16, Vec<i64>> = BTreeMap::new();
+    for (buffer, seen) in buffers {
+        if let Seen::Kernel(first, _) = seen {
+            begins.entry(buffer.header.cpu()).or_default().push(*first);
+        }
+    }
+    for begins in begins.values_mut() {
+        begins.sort_unstable();
+    }
+    // An overwritten buffer was full before all others, and a buffer is full before the next one of
+    // its processor has an event. So a processor that sleeps for long has no gap up to its first
+    // event.
+    let next = begins.values().filter_map(|begins| begins.get(1)).min();
+    let latest = next.copied().unwrap_or(i64::MAX);
+    let starts: BTreeMap<u16, i64> = begins
+        .iter()
+        .filter_map(|(cpu, begins)| Some((*cpu, (*begins.first()?).min(latest))))
+        .collect();
+    if starts.values().min() == starts.values().max() {
+        return BTreeMap::new();
+    }
+    starts
 }
 
 /// Sequence numbers of buffers, in order, each with the number of buffers missing before it.

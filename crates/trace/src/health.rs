@@ -2,6 +2,7 @@
 
 use etwkit_base::digits::{counted, noun};
 use etwkit_etl::Session;
+use etwkit_etl::clock::Clock;
 use etwkit_etl::damage::Damage;
 use etwkit_etl::session::{BufferCounts, TraceFile};
 
@@ -116,6 +117,17 @@ pub fn end(session: &Session, last: Option<i64>) -> Option<String> {
     let of = whole.map_or_else(String::new, |whole| format!(" of {whole:.3} s"));
     Some(format!(
         "the end of the file is missing: events reach to {reach:.3} s{of}"
+    ))
+}
+
+/// The text `all processors are recorded from 0.075 s on: …`, if a ring of buffers begins at another
+/// time on each. `since` is the raw time from which all are recorded.
+pub(crate) fn ring_start(since: Option<i64>, clock: &Clock) -> Option<String> {
+    // Rounded up: at the time that is printed all processors are recorded.
+    let since = (clock.seconds(since?) * 1000.0).ceil() / 1000.0;
+    Some(format!(
+        "all processors are recorded from {since:.3} s on: later events replaced what was before on some of \
+         them. The waits of threads in the time before are not known, and not counted"
     ))
 }
 

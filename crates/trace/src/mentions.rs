@@ -22,7 +22,7 @@ const OF_PROGRAMS: [u8; 4] = [
 
 /// True if the kernel logger wrote an event. Every session writes trace headers, and programs log
 /// heap ranges (group 2), service tags (group 5) and events of their loader (group 20).
-fn is_of_kernel_logger(hook: Hook) -> bool {
+pub(crate) fn is_of_kernel_logger(hook: Hook) -> bool {
     match hook.group {
         group::EVENT_TRACE => false,
         group::MEMORY => !virtual_memory::is_heap_range(hook.opcode),

@@ -14,7 +14,7 @@ use etwkit_etl::Session;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::directory::Directory;
-use crate::gaps::Gap;
+use crate::gaps::{Gap, KEEPS_LATEST};
 
 /// True if a thread that was switched out in this state could have continued to run: it was
 /// preempted.
@@ -197,7 +197,7 @@ pub struct Starts {
 #[derive(Debug, Default)]
 pub struct Schedule {
     starts: Starts,
-    /// Processors that had a switch or a gap.
+    /// Processors that had a switch, or a gap after their first event.
     seen: FxHashSet<u16>,
     running: FxHashMap<u16, (u32, i64)>,
     /// Ends of gaps without a switch after them so far.
@@ -233,7 +233,7 @@ impl Schedule {
             // Another thread than the one that was switched in: switches are missing in between.
             // Its start is unknown, and no gap explains it: the length would be invented.
             Some(_) => (None, false),
-            None if is_first => (self.starts.of.get(&cpu).copied().or(self.starts.all), false),
+            None if is_first => (resumed.or_else(|| self.start_of(cpu)), false),
             None => (resumed, false),
         };
         // Broken time stamps can put a start after the first switch.
@@ -248,6 +248,10 @@ impl Schedule {
         // The thread that leaves comes first: a processor may switch a thread to itself.
         self.switched_out(time, event);
         (run, self.switched_in(event.new_tid, cpu, time))
+    }
+
+    fn start_of(&self, cpu: u16) -> Option<i64> {
+        self.starts.of.get(&cpu).copied().or(self.starts.all)
     }
 
     fn switched_in(&mut self, tid: u32, cpu: u16, time: i64) -> SwitchIn {
@@ -397,7 +401,7 @@ impl Schedule {
         self.running.get(&cpu).map(|(tid, _)| *tid)
     }
 
-    /// True if a processor had a switch or a gap.
+    /// True if a processor had a switch, or a gap after its first event.
     #[must_use]
     pub fn has_seen(&self, cpu: u16) -> bool {
         self.seen.contains(&cpu)
@@ -407,8 +411,11 @@ impl Schedule {
     /// threads. Returns the run there up to the last event.
     pub fn begin_gap(&mut self, gap: &Gap) -> Option<Run> {
         // The processor counts as seen: what the first pass knows of its first thread does not hold
-        // after a gap.
-        self.seen.insert(gap.cpu);
+        // after a gap. If nothing was recorded before the gap, it still holds: that thread runs
+        // from the end of the gap on.
+        if gap.begin != i64::MIN {
+            self.seen.insert(gap.cpu);
+        }
         self.resumed.remove(&gap.cpu);
         // All waits, not only those of threads on this processor: any thread may have run there
         // unseen.
@@ -468,10 +475,6 @@ impl Schedule {
         runs
     }
 }
-
-/// `EVENT_TRACE_FILE_MODE_CIRCULAR` and `EVENT_TRACE_BUFFERING_MODE`: only the latest events are
-/// kept.
-const KEEPS_LATEST: u32 = 0x2 | 0x400;
 
 /// Time from which each processor is recorded: the first event of the kernel logger, which may have
 /// been started later than the session. If only the latest events were kept, the first event of

@@ -142,7 +142,21 @@ fn switches() -> (Vec<u8>, Vec<usize>) {
     (bytes, offsets)
 }
 
-/// Parts of a damaged trace lack the same events as the whole.
+/// A circular file whose first buffers were overwritten, so that its processors begin at other times.
+fn ring() -> Vec<u8> {
+    const MODE: usize = 0x88;
+    const BUFFERS_WRITTEN: usize = 0x8C;
+    const CIRCULAR: u8 = 2;
+    const OVERWRITTEN: usize = 8;
+    let (mut bytes, offsets) = switches();
+    bytes.drain(offsets[1]..offsets[1 + OVERWRITTEN]);
+    bytes[MODE] = CIRCULAR;
+    let buffers = (offsets.len() - OVERWRITTEN) as u32;
+    bytes[BUFFERS_WRITTEN..][..4].copy_from_slice(&buffers.to_le_bytes());
+    bytes
+}
+
+/// Parts of damaged traces, and of a ring, lack the same events as the whole.
 #[test]
 fn parts_of_damaged_traces_lack_what_the_whole_lacks() {
     let (bytes, offsets) = switches();
@@ -152,7 +166,12 @@ fn parts_of_damaged_traces_lack_what_the_whole_lacks() {
     noise[at..next].fill(0xEE);
     let mut broken = bytes.clone();
     broken[records..records + 64].fill(0xEE);
-    for (what, bytes) in [("bytes between buffers", noise), ("records", broken)] {
+    let wholes = [
+        ("bytes between buffers", noise),
+        ("records", broken),
+        ("ring", ring()),
+    ];
+    for (what, bytes) in wholes {
         let whole = crate::support::session(bytes);
         for (range, number) in thirds(&whole).into_iter().zip(1..) {
             let (_, cut_session) = part(&whole, range);

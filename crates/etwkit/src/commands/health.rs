@@ -72,6 +72,9 @@ fn notes(info: &Info, printer: &mut Printer<'_>) -> Result<(), WriteError> {
     for part in &whole.parts {
         printer.line(&format!("  {part}"))?;
     }
+    if let Some(start) = &whole.ring_start {
+        printer.line(&format!("  {start}"))?;
+    }
     if let Some(disagreement) = &whole.processors {
         printer.line(&format!("  {disagreement}"))?;
     }

@@ -108,6 +108,10 @@ pub struct Completeness {
     /// Files whose events cover only a part of the recording, as a sentence each.
     #[serde(skip)]
     pub parts: Vec<String>,
+    /// The time from which all processors are recorded, as a sentence, if a ring of buffers begins
+    /// at another time on each.
+    #[serde(skip)]
+    pub ring_start: Option<String>,
     /// The statements about the number of processors, as a sentence, if they differ.
     #[serde(skip)]
     pub processors: Option<String>,
@@ -287,6 +291,7 @@ impl Completeness {
                 .map(file)
                 .collect(),
             parts: facts.parts.clone(),
+            ring_start: health::ring_start(facts.complete_since, session.clock()),
             processors: facts.processors.disagreement(),
             cut_short: health::end(session, last),
         }

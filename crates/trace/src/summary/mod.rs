@@ -27,7 +27,9 @@ use crate::directory::Directory;
 pub use crate::dotnet_summary::DotnetSummary;
 use crate::events::EventsSummary;
 use crate::first_pass::{self, FirstPass};
+use crate::gaps::{self, BufferTimes};
 use crate::import::Range;
+use crate::mentions::is_of_kernel_logger;
 use crate::processors::Processors;
 use crate::reach;
 use crate::report::counts::EventCounts;
@@ -60,6 +62,9 @@ pub struct Facts {
     pub(crate) times_of_files: Vec<Option<(i64, i64)>>,
     /// Files whose events cover only a part of the recording, as a sentence each.
     pub(crate) parts: Vec<String>,
+    /// Raw time from which all processors are recorded, if a ring of buffers begins at another
+    /// time on each.
+    pub(crate) complete_since: Option<i64>,
 }
 
 impl Facts {
@@ -69,8 +74,13 @@ impl Facts {
     /// [`etwkit_etl::Error::Io`] if the system cannot read a file.
     pub fn read(session: &Session) -> etwkit_etl::Result<Self> {
         let mut collected = first_pass::Tally::default();
+        let mut times = BufferTimes::default();
+        let is_ring = session.files().iter().any(gaps::lacks_its_start);
         let pass = session.for_each(Order::File, |event| {
-            collected.observe(event);
+            let hook = collected.observe(event);
+            if is_ring {
+                times.observe(hook.filter(|hook| is_of_kernel_logger(*hook)), event);
+            }
             ControlFlow::Continue(())
         })?;
         collected.decoder.finish_observing();
@@ -79,7 +89,12 @@ impl Facts {
             config,
             decoder,
         } = collected;
-        Ok(Self::new(session, pass, &counts, config, &decoder))
+        // Losses have gaps of their own, and move no start.
+        let complete_since = gaps::find(session, &times, &[]).complete_since;
+        Ok(Self {
+            complete_since,
+            ..Self::new(session, pass, &counts, config, &decoder)
+        })
     }
 
     fn new(
@@ -99,6 +114,7 @@ impl Facts {
             providers: recorded::providers(counts.identities(), decoder),
             times: counts.times(),
             config,
+            complete_since: None,
         }
     }
 }
@@ -145,6 +161,7 @@ impl Summary {
         } = facts;
         let mut directory = builder.finish(session.pointer_size(), session.clock().frequency);
         directory.find_gaps(session, &pass.damage);
+        let complete_since = directory.complete_since;
 
         let methods = dotnet.finish_methods();
         decoder.finish_observing();
@@ -205,7 +222,10 @@ impl Summary {
         let profile_interval_100ns = cpu.profile_interval_100ns();
         Ok(Self {
             sections,
-            facts: Facts::new(session, pass, &counts, config, &decoder),
+            facts: Facts {
+                complete_since,
+                ..Facts::new(session, pass, &counts, config, &decoder)
+            },
             cpu_totals: cpu.totals(),
             top_processes,
             top_modules,

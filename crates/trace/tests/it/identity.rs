@@ -33,7 +33,7 @@ fn process(pid: u64, key: u64) -> Vec<u8> {
     [&bytes(&numbers)[..], b"a.exe\0", &wide("a.exe"), &[0; 4]].concat()
 }
 
-fn info(files: Vec<Vec<u8>>) -> Info {
+pub(crate) fn info(files: Vec<Vec<u8>>) -> Info {
     let names: Vec<String> = (1..=files.len()).map(|n| format!("{n}.etl")).collect();
     let sources = files.into_iter().map(|file| Box::new(file) as _);
     Info::read_once(&Session::open(sources.collect()).unwrap(), &names).unwrap()

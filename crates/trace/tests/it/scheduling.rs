@@ -10,6 +10,7 @@ use etwkit_etl::Guid;
 use etwkit_etl::Session;
 use etwkit_etl::wire::buffer::HEADER_LEN;
 use etwkit_etl::wire::event::Descriptor;
+use etwkit_etl::wire::trace_header::mode;
 use etwkit_etl::writer::{
     KernelContext, KernelEvent, ManifestEvent, SessionOptions, Style, TraceWriter,
 };
@@ -19,6 +20,7 @@ use etwkit_trace::table::{
 };
 
 use crate::counters::{Batches, bytes, read, wide};
+use crate::identity::info;
 
 /// States of a waiting thread, and of a preempted one.
 pub(crate) const WAITS: u8 = 5;
@@ -601,6 +603,57 @@ fn nothing_is_counted_across_a_buffer_that_a_merged_file_lacks() {
     assert_eq!(waits(None), (vec![15], 0));
     // Thread 4 did not wait from 20 to 70: it ran in the buffer that is missing.
     assert_eq!(waits(Some(3)), (vec![], 2));
+}
+
+/// Thread 4 waits on processor 0, runs on processor 1 and comes back. Processor 2 sleeps up to the
+/// end. The first buffers of processors 0 and 1 are overwritten if `wraps`.
+fn in_a_ring(wraps: bool) -> Vec<u8> {
+    let mut trace = Recording::with(|options| {
+        options.header.log_file_mode = mode::CIRCULAR;
+        options.header.cpu_count = 3;
+    });
+    trace.mark(5_000, 0);
+    trace.writer.flush(0).unwrap();
+    trace.switch(10_000, 0, (0, 2), 4);
+    trace.switch(20_000, 0, (4, WAITS), 0);
+    trace.switch(30_000, 1, (0, 2), 4);
+    trace.switch(40_000, 1, (4, WAITS), 0);
+    trace.writer.flush(1).unwrap();
+    trace.writer.flush(0).unwrap();
+    trace.switch(60_000, 1, (0, 2), 8);
+    trace.ready(70_000, 1, 4);
+    trace.switch(75_000, 0, (0, 2), 4);
+    trace.switch(80_000, 0, (4, WAITS), 0);
+    trace.ready(85_000, 1, 4);
+    trace.switch(90_000, 0, (0, 2), 4);
+    trace.switch(95_000, 1, (8, WAITS), 0);
+    trace.switch(200_000, 2, (0, 2), 16);
+    let mut file = trace.finish_after(300_000);
+    if wraps {
+        let offsets = buffers(&file);
+        file.drain(offsets[1]..offsets[3]);
+    }
+    file
+}
+
+#[test]
+fn waits_in_a_ring_are_known_when_all_processors_are_recorded() {
+    let of = |wraps: bool| {
+        let file = in_a_ring(wraps);
+        let told = info(vec![file.clone()]).completeness.ring_start;
+        let (rows, imported) = rows(vec![file]);
+        let mut notes = imported.diagnostics.iter();
+        let note = notes.find(|note| note.kind == "ring_start");
+        assert_eq!(note.map(|note| &note.message), told.as_ref());
+        let waits: Vec<_> = slices(&rows).iter().filter_map(|slice| slice[6]).collect();
+        let since = told.and_then(|told| Some(told.split_once(':')?.0.to_owned()));
+        (waits, since, gaps_of(&imported))
+    };
+    assert_eq!(of(false), (vec![30_000, 5_000], None, 0));
+    // Thread 4 did not wait from 20 to 70 ms: it ran in the buffer that was overwritten. Processor 2
+    // has its first event at 200 ms, but was recorded when processor 0 went on to its next buffer.
+    let since = "all processors are recorded from 0.075 s on".to_owned();
+    assert_eq!(of(true), (vec![5_000], Some(since), 0));
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! Notes about an import, for readers of the numbers.
 
+use etwkit_etl::clock::Clock;
+
 use super::collect::Collected;
 use super::line::Attached;
-use crate::health::diagnostic;
+use crate::directory::Directory;
+use crate::health::{self, diagnostic};
 use crate::table::Diagnostic;
 
 /// The note about addresses of code that .NET runtimes compiled and did not list.
@@ -36,12 +39,17 @@ pub(crate) struct Notes {
 
 impl Notes {
     /// The rows of `diagnostic`. Counts of zero have no row.
-    pub(crate) fn diagnostics(self, collected: &Collected, attached: Attached) -> Vec<Diagnostic> {
+    pub(crate) fn diagnostics(
+        self,
+        collected: &Collected,
+        attached: Attached,
+        clock: &Clock,
+    ) -> Vec<Diagnostic> {
         let notes = [
             (
                 "warning",
                 "gap",
-                collected.directory.gaps.len() as u64,
+                gaps(&collected.directory),
                 "stretches of time in which events of a processor are missing: the waits of threads \
                  in that time are not known, and not counted",
             ),
@@ -143,6 +151,8 @@ impl Notes {
         let counted = notes
             .into_iter()
             .filter_map(|(s, kind, n, text)| diagnostic(s, kind, n, text));
+        let ring = health::ring_start(collected.directory.complete_since, clock)
+            .and_then(|text| diagnostic("warning", "ring_start", 1, &text));
         let disagreement = collected.processors.disagreement();
         let told = disagreement
             .iter()
@@ -154,6 +164,14 @@ impl Notes {
                     .map(|text| ("part_of_recording", text)),
             )
             .filter_map(|(kind, text)| diagnostic("info", kind, 1, text));
-        counted.chain(told).collect()
+        counted.chain(ring).chain(told).collect()
     }
+}
+
+/// Number of gaps, except for those before the first events in a ring of buffers.
+fn gaps(directory: &Directory) -> u64 {
+    let is_before_ring = |end: i64| directory.complete_since.is_some_and(|since| end <= since);
+    let gaps = directory.gaps.iter();
+    gaps.filter(|gap| gap.begin != i64::MIN || !is_before_ring(gap.end))
+        .count() as u64
 }

@@ -282,7 +282,9 @@ impl<'a> Importers<'a> {
         Ok((
             // The notes are last, since they report what was dropped until the end.
             context.inputs,
-            context.notes.diagnostics(learned.collected, attached),
+            context
+                .notes
+                .diagnostics(learned.collected, attached, context.clock),
         ))
     }
 }
