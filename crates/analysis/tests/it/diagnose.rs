@@ -701,6 +701,83 @@ fn a_mutex_is_a_lock() {
     }
 }
 
+/// Two threads take turns at a lock of the kernel: 40 waits of the given length, for a reason.
+fn kernel_lock(threads: [i32; 2], reason: i32, calls: &[&'static str], wait_ms: i64) -> Machine {
+    let mut machine = Machine::new(&["System", "System", "a.exe", "a.exe"], 30_000 * MS);
+    machine.drivers = vec!["ntoskrnl.exe", "vault.sys", "fltmgr.sys", "win32kbase.sys"];
+    let stack = machine.stack(calls);
+    for (number, turn) in (0_i64..40).zip([0_usize, 1].into_iter().cycle()) {
+        let from = number * 500 * MS;
+        let to = from + wait_ms * MS;
+        let wait = off(threads[turn], from).readied(to, threads[1 - turn]);
+        machine.add(wait.ran(to, to + MS).reason(reason).in_stack(stack));
+    }
+    machine
+}
+
+/// Their functions need no names. A lock belongs to the driver that takes it, otherwise to the call of the
+/// program.
+#[test]
+fn a_lock_of_the_kernel_is_known_by_the_reason_of_the_wait() {
+    let own: &[_] = &[
+        "ntoskrnl.exe+a",
+        "vault.sys+b",
+        "ntdll.dll!Nt",
+        "a.exe!Save",
+    ];
+    let filter: &[_] = &["fltmgr.sys+c", "vault.sys+b", "ntdll.dll!Nt", "a.exe!Save"];
+    let map: &[_] = &[
+        "ntoskrnl.exe+d",
+        "ntdll.dll!NtMapViewOfSection",
+        "a.exe!Map",
+    ];
+    let change: &[_] = &[
+        "ntoskrnl.exe!ExTimedWaitForUnblockPushLock",
+        "ntdll.dll!NtClose",
+        "a.exe!Map",
+    ];
+    let window: &[_] = &["win32kbase.sys+e", "ntdll.dll!NtUserShow", "a.exe!Show"];
+    let (system, program) = ([1, 2], [3, 4]);
+    for (threads, reason, calls, culprit) in [
+        (program, 27, own, Some("vault.sys")),
+        (program, 34, filter, Some("vault.sys")),
+        (program, 28, map, Some("a.exe!Map")),
+        // A wait for a change has the reason of a push lock.
+        (program, 28, change, None),
+        // The lock of the window manager has a rule of its own.
+        (program, 27, window, None),
+        // Nobody waits for what Windows does in the background.
+        (system, 27, own, None),
+        // Executive, PageIn, UserRequest, WrQueue, WrPageOut, WrRundown: events, memory and work.
+        (program, 0, own, None),
+        (program, 2, own, None),
+        (program, 6, own, None),
+        (program, 15, own, None),
+        (program, 19, own, None),
+        (program, 36, own, None),
+    ] {
+        let found = found(&kernel_lock(threads, reason, calls, 20), "lock-convoy");
+        let sentences: Vec<_> = found.iter().map(|one| one.sentence.clone()).collect();
+        let expected = culprit.map(|culprit| {
+            format!(
+                "Threads of a.exe (8) waited 800 ms for a kernel lock in {culprit}: 40 waits of 2 threads, \
+                 longest 20.0 ms"
+            )
+        });
+        assert_eq!(sentences, Vec::from_iter(expected), "{reason} {calls:?}");
+    }
+}
+
+/// The thresholds are those of other locks: 40 waits of 8 ms in 20 s are less than 2 %.
+#[test]
+fn a_lock_of_the_kernel_that_is_seldom_taken_goes_unnoticed() {
+    let calls = ["vault.sys+b", "ntdll.dll!NtWriteFile", "a.exe!Save"];
+    for (wait_ms, cost) in [(8, None), (12, Some(480 * MS))] {
+        let machine = kernel_lock([3, 4], 27, &calls, wait_ms);
+        assert_cost(&machine, "lock-convoy", cost, &format!("{wait_ms} ms"));
+    }
+}
+
 /// One thread of a program has a processor for 2 s, all of them in a loop of its OpenMP runtime.
 fn looping() -> Machine {
     let mut machine = Machine::new(&["spin.exe", "late.exe"], 3000 * MS);
@@ -891,6 +968,22 @@ fn one_long_wait_for_a_lock_is_enough() {
         }
         let case = format!("{length_ms} ms, {threads} threads");
         assert_cost(&machine, "lock-convoy", cost, &case);
+    }
+}
+
+/// Two long waits: a push lock is meant to be held for microseconds, a resource may be held during I/O.
+#[test]
+fn a_resource_may_be_held_for_long() {
+    for (reason, cost) in [(27, None), (28, Some(500 * MS))] {
+        let mut machine = Machine::new(&["System", "a.exe", "a.exe", "a.exe"], 10_000 * MS);
+        machine.drivers = vec!["vault.sys"];
+        let lock = machine.stack(&["vault.sys+a", "ntdll.dll!NtWriteFile", "a.exe!Save"]);
+        for (thread, from) in [(2, 0), (3, 4000 * MS)] {
+            let to = from + 250 * MS;
+            let wait = off(thread, from).readied(to, 4);
+            machine.add(wait.ran(to, to + MS).reason(reason).in_stack(lock));
+        }
+        assert_cost(&machine, "lock-convoy", cost, &format!("reason {reason}"));
     }
 }
 
