@@ -1840,23 +1840,71 @@ fn in_a_short_recording_a_short_hang_is_much() {
     }
 }
 
-/// A process of 1 s of samples, part of which are in a library.
-#[test]
-fn the_process_with_most_cpu_is_shown_with_the_module_that_runs_most_in_it() {
+/// The cost of processors as a rule.
+fn processor_cost() -> String {
     let cost: String = include_str!("../../costs/processor.sql")
         .split_inclusive('\n')
         // In a file of rules the title has a name; what was recorded is not known here.
         .filter(|line| !line.starts_with("-- The ") && !line.starts_with("-- needs"))
         .collect();
-    let rule = format!("-- rule: processor\n-- title: Much CPU\n{cost}");
+    format!("-- rule: processor\n-- title: Much CPU\n{cost}")
+}
+
+/// CPU time of a process, by samples of a millisecond.
+fn used(process_key: i32, cpu_ms: i64) -> CpuProcess {
+    CpuProcess {
+        process_key: Some(process_key),
+        samples: cpu_ms,
+        cpu_ns: cpu_ms * MS,
+        ..CpuProcess::default()
+    }
+}
+
+/// Processes of one program add up, unless nearly all is of one of them.
+#[test]
+fn the_program_with_most_cpu_is_shown_with_all_its_processes() {
+    for (of_compiler, sentence, evidence) in [
+        (
+            [300, 300, 500],
+            "cc.exe (3 processes) used 1.10 s of CPU time; up to 500 ms in one process (16)",
+            "dump cpu --process cc.exe",
+        ),
+        (
+            [10, 10, 1000],
+            "cc.exe (16) used 1.00 s of CPU time",
+            "dump cpu --process 16",
+        ),
+        (
+            [100, 100, 200],
+            "make.exe (4) used 600 ms of CPU time",
+            "dump cpu --process 4",
+        ),
+    ] {
+        let mut machine = Machine::new(&["make.exe", "cc.exe", "second", "third"], 2000 * MS);
+        for process in &mut machine.processes[2..] {
+            process.name = Some("cc.exe".into());
+        }
+        let of_compiler = (2..).zip(of_compiler);
+        machine.sums = [(1, 600)]
+            .into_iter()
+            .chain(of_compiler)
+            .map(|(process, cpu_ms)| used(process, cpu_ms))
+            .collect();
+        let found = diagnose(&machine, &processor_cost(), |_| ()).findings;
+        let shown: Vec<_> = found
+            .iter()
+            .map(|one| (one.sentence.as_str(), one.evidence.as_str()))
+            .collect();
+        assert_eq!(shown, [(sentence, evidence)]);
+    }
+}
+
+/// A process of 1 s of samples, part of which are in a library.
+#[test]
+fn the_process_with_most_cpu_is_shown_with_the_module_that_runs_most_in_it() {
     for (own_ms, part) in [(850, ", 85 % of it in hook.dll"), (400, "")] {
         let mut machine = Machine::new(&["a.exe"], 2000 * MS);
-        machine.sums.push(CpuProcess {
-            process_key: Some(1),
-            samples: 1000,
-            cpu_ns: 1000 * MS,
-            ..CpuProcess::default()
-        });
+        machine.sums.push(used(1, 1000));
         let code = |module: &str, own_ms: i64| CpuMethod {
             process_key: Some(1),
             module: Some(module.into()),
@@ -1864,7 +1912,7 @@ fn the_process_with_most_cpu_is_shown_with_the_module_that_runs_most_in_it() {
             ..CpuMethod::default()
         };
         machine.code = vec![code("a.exe", 1000 - own_ms), code("hook.dll", own_ms)];
-        let found = diagnose(&machine, &rule, |_| ()).findings;
+        let found = diagnose(&machine, &processor_cost(), |_| ()).findings;
         let sentences: Vec<_> = found.iter().map(|one| one.sentence.as_str()).collect();
         let expected = format!("a.exe (4) used 1.00 s of CPU time{part}");
         assert_eq!(sentences, [expected]);
