@@ -1254,6 +1254,49 @@ fn threads_take_turns_while_a_processor_is_parked() {
     }
 }
 
+/// A program keeps the processor busy on which another one takes turns with it, while a further one is parked.
+#[test]
+fn busy_processors_are_due_to_those_that_are_parked() {
+    let busy = "busy-processors";
+    for (kind, expected) in [
+        (
+            "parked",
+            vec![("parked-processors", 1, None), (busy, 2, Some(1))],
+        ),
+        ("soft", vec![(busy, 1, None)]),
+    ] {
+        let mut machine = Machine::new(&["System", "hog.exe", "slow.exe"], 10_000 * MS);
+        machine.parkings = vec![CpuParking {
+            cpu: 7,
+            start_ns: 0,
+            stop_ns: 10_000 * MS,
+            kind,
+        }];
+        for number in 0_i64..10 {
+            let from = number * 100 * MS;
+            let turn = from + 30 * MS;
+            let mut hog = first(2, from, turn);
+            hog.0.cpu = Some(0);
+            let mut late = off(3, from).preempted().ran(turn, turn + 30 * MS);
+            late.0.cpu = Some(0);
+            late.0.priority = Some(8);
+            late.0.instead_thread_key = Some(2);
+            late.0.instead_priority = Some(8);
+            machine.add(hog).add(late);
+        }
+        let request = DiagnoseRequest {
+            rule: Some("busy-processors;parked-processors".into()),
+            ..DiagnoseRequest::default()
+        };
+        let found = request.ask(&machine.session()).unwrap().findings;
+        let ranks: Vec<_> = found
+            .iter()
+            .map(|finding| (finding.rule.as_str(), finding.number, finding.explained_by))
+            .collect();
+        assert_eq!(ranks, expected, "{kind}");
+    }
+}
+
 /// Six requests, which the disk began 50 ms after they were sent.
 #[test]
 fn a_disk_is_slow_if_it_takes_long_for_a_request() {
