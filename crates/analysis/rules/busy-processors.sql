@@ -4,7 +4,8 @@
 -- why: A thread that is ready runs as soon as a processor is free, or one that runs a thread of lower priority. Where others keep all processors
 --   busy with the same or a higher priority, it has to wait for its turn, and each step of the program takes longer.
 -- fix: Start {culprit} with a lower priority or with fewer threads, run it at another time, or give the machine more processors.
--- not proved: That the work of {culprit} could wait: the trace shows who had the processors, not what is more urgent.
+-- not proved: That this work could wait: the trace shows who had the processors, not what is more urgent.
+-- symptom of: parked-processors
 -- needs: context_switch
 -- pieces: culprit_key, process_key, from_ns, to_ns FROM delays
 -- evidence: dump cpu --process {culprit_pid}

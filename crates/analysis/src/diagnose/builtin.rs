@@ -112,6 +112,13 @@ mod tests {
                 "{}: a line of its header is missing",
                 rule.name
             );
+            // Only texts about one finding have values of its row.
+            let of_all = [&rule.title, &rule.why, &rule.not_proved];
+            assert!(
+                of_all.iter().all(|text| !text.contains('{')),
+                "{}: a column would be printed as its name",
+                rule.name
+            );
             assert!(
                 !rule.needs.is_empty() && !rule.evidence.is_empty(),
                 "{}",

@@ -24,7 +24,7 @@ etwkit_question::declare! {
         sentence: String = "What took the time.",
         cost_ns: i64 = "How long.",
         cost_percent: Option<f64> = "Share of the recording; of several processors it can be more than 100.",
-        process_key: Option<i64> = "Process that it is a cost of; null where it is none.",
+        process_key: Option<i64> = "Process that it is a cost of; null where it is none, or several.",
         chain: Option<String> = "Of a wait: the chain of waits, a line for each.",
         evidence: String = "Command lines that show it, a line for each, without program and extract.",
     }

@@ -763,6 +763,83 @@ fn a_mutex_is_a_lock() {
     }
 }
 
+/// Two threads take turns at a lock of the kernel: 40 waits of the given length, for a reason.
+fn kernel_lock(threads: [i32; 2], reason: i32, calls: &[&'static str], wait_ms: i64) -> Machine {
+    let mut machine = Machine::new(&["System", "System", "a.exe", "a.exe"], 30_000 * MS);
+    machine.drivers = vec!["ntoskrnl.exe", "vault.sys", "fltmgr.sys", "win32kbase.sys"];
+    let stack = machine.stack(calls);
+    for (number, turn) in (0_i64..40).zip([0_usize, 1].into_iter().cycle()) {
+        let from = number * 500 * MS;
+        let to = from + wait_ms * MS;
+        let wait = off(threads[turn], from).readied(to, threads[1 - turn]);
+        machine.add(wait.ran(to, to + MS).reason(reason).in_stack(stack));
+    }
+    machine
+}
+
+/// Their functions need no names. A lock belongs to the driver that takes it, otherwise to the call of the
+/// program.
+#[test]
+fn a_lock_of_the_kernel_is_known_by_the_reason_of_the_wait() {
+    let own: &[_] = &[
+        "ntoskrnl.exe+a",
+        "vault.sys+b",
+        "ntdll.dll!Nt",
+        "a.exe!Save",
+    ];
+    let filter: &[_] = &["fltmgr.sys+c", "vault.sys+b", "ntdll.dll!Nt", "a.exe!Save"];
+    let map: &[_] = &[
+        "ntoskrnl.exe+d",
+        "ntdll.dll!NtMapViewOfSection",
+        "a.exe!Map",
+    ];
+    let change: &[_] = &[
+        "ntoskrnl.exe!ExTimedWaitForUnblockPushLock",
+        "ntdll.dll!NtClose",
+        "a.exe!Map",
+    ];
+    let window: &[_] = &["win32kbase.sys+e", "ntdll.dll!NtUserShow", "a.exe!Show"];
+    let (system, program) = ([1, 2], [3, 4]);
+    for (threads, reason, calls, culprit) in [
+        (program, 27, own, Some("vault.sys")),
+        (program, 34, filter, Some("vault.sys")),
+        (program, 28, map, Some("a.exe!Map")),
+        // A wait for a change has the reason of a push lock.
+        (program, 28, change, None),
+        // The lock of the window manager has a rule of its own.
+        (program, 27, window, None),
+        // Nobody waits for what Windows does in the background.
+        (system, 27, own, None),
+        // Executive, PageIn, UserRequest, WrQueue, WrPageOut, WrRundown: events, memory and work.
+        (program, 0, own, None),
+        (program, 2, own, None),
+        (program, 6, own, None),
+        (program, 15, own, None),
+        (program, 19, own, None),
+        (program, 36, own, None),
+    ] {
+        let found = found(&kernel_lock(threads, reason, calls, 20), "lock-convoy");
+        let sentences: Vec<_> = found.iter().map(|one| one.sentence.clone()).collect();
+        let expected = culprit.map(|culprit| {
+            format!(
+                "Threads of a.exe (8) waited 800 ms for a kernel lock in {culprit}: 40 waits of 2 threads, \
+                 longest 20.0 ms"
+            )
+        });
+        assert_eq!(sentences, Vec::from_iter(expected), "{reason} {calls:?}");
+    }
+}
+
+/// The thresholds are those of other locks: 40 waits of 8 ms in 20 s are less than 2 %.
+#[test]
+fn a_lock_of_the_kernel_that_is_seldom_taken_goes_unnoticed() {
+    let calls = ["vault.sys+b", "ntdll.dll!NtWriteFile", "a.exe!Save"];
+    for (wait_ms, cost) in [(8, None), (12, Some(480 * MS))] {
+        let machine = kernel_lock([3, 4], 27, &calls, wait_ms);
+        assert_cost(&machine, "lock-convoy", cost, &format!("{wait_ms} ms"));
+    }
+}
+
 /// One thread of a program has a processor for 2 s, all of them in a loop of its OpenMP runtime.
 fn looping() -> Machine {
     let mut machine = Machine::new(&["spin.exe", "late.exe"], 3000 * MS);
@@ -953,6 +1030,22 @@ fn one_long_wait_for_a_lock_is_enough() {
         }
         let case = format!("{length_ms} ms, {threads} threads");
         assert_cost(&machine, "lock-convoy", cost, &case);
+    }
+}
+
+/// Two long waits: a push lock is meant to be held for microseconds, a resource may be held during I/O.
+#[test]
+fn a_resource_may_be_held_for_long() {
+    for (reason, cost) in [(27, None), (28, Some(500 * MS))] {
+        let mut machine = Machine::new(&["System", "a.exe", "a.exe", "a.exe"], 10_000 * MS);
+        machine.drivers = vec!["vault.sys"];
+        let lock = machine.stack(&["vault.sys+a", "ntdll.dll!NtWriteFile", "a.exe!Save"]);
+        for (thread, from) in [(2, 0), (3, 4000 * MS)] {
+            let to = from + 250 * MS;
+            let wait = off(thread, from).readied(to, 4);
+            machine.add(wait.ran(to, to + MS).reason(reason).in_stack(lock));
+        }
+        assert_cost(&machine, "lock-convoy", cost, &format!("reason {reason}"));
     }
 }
 
@@ -1220,6 +1313,49 @@ fn threads_take_turns_while_a_processor_is_parked() {
             Vec::from_iter(cost.map(Some)),
             "{kind}"
         );
+    }
+}
+
+/// A program keeps the processor busy on which another one takes turns with it, while a further one is parked.
+#[test]
+fn busy_processors_are_due_to_those_that_are_parked() {
+    let busy = "busy-processors";
+    for (kind, expected) in [
+        (
+            "parked",
+            vec![("parked-processors", 1, None), (busy, 2, Some(1))],
+        ),
+        ("soft", vec![(busy, 1, None)]),
+    ] {
+        let mut machine = Machine::new(&["System", "hog.exe", "slow.exe"], 10_000 * MS);
+        machine.parkings = vec![CpuParking {
+            cpu: 7,
+            start_ns: 0,
+            stop_ns: 10_000 * MS,
+            kind,
+        }];
+        for number in 0_i64..10 {
+            let from = number * 100 * MS;
+            let turn = from + 30 * MS;
+            let mut hog = first(2, from, turn);
+            hog.0.cpu = Some(0);
+            let mut late = off(3, from).preempted().ran(turn, turn + 30 * MS);
+            late.0.cpu = Some(0);
+            late.0.priority = Some(8);
+            late.0.instead_thread_key = Some(2);
+            late.0.instead_priority = Some(8);
+            machine.add(hog).add(late);
+        }
+        let request = DiagnoseRequest {
+            rule: Some("busy-processors;parked-processors".into()),
+            ..DiagnoseRequest::default()
+        };
+        let found = request.ask(&machine.session()).unwrap().findings;
+        let ranks: Vec<_> = found
+            .iter()
+            .map(|finding| (finding.rule.as_str(), finding.number, finding.explained_by))
+            .collect();
+        assert_eq!(ranks, expected, "{kind}");
     }
 }
 
@@ -1809,23 +1945,71 @@ fn in_a_short_recording_a_short_hang_is_much() {
     }
 }
 
-/// A process of 1 s of samples, part of which are in a library.
-#[test]
-fn the_process_with_most_cpu_is_shown_with_the_module_that_runs_most_in_it() {
+/// The cost of processors as a rule.
+fn processor_cost() -> String {
     let cost: String = include_str!("../../costs/processor.sql")
         .split_inclusive('\n')
         // In a file of rules the title has a name; what was recorded is not known here.
         .filter(|line| !line.starts_with("-- The ") && !line.starts_with("-- needs"))
         .collect();
-    let rule = format!("-- rule: processor\n-- title: Much CPU\n{cost}");
+    format!("-- rule: processor\n-- title: Much CPU\n{cost}")
+}
+
+/// CPU time of a process, by samples of a millisecond.
+fn used(process_key: i32, cpu_ms: i64) -> CpuProcess {
+    CpuProcess {
+        process_key: Some(process_key),
+        samples: cpu_ms,
+        cpu_ns: cpu_ms * MS,
+        ..CpuProcess::default()
+    }
+}
+
+/// Processes of one program add up, unless nearly all is of one of them.
+#[test]
+fn the_program_with_most_cpu_is_shown_with_all_its_processes() {
+    for (of_compiler, sentence, evidence) in [
+        (
+            [300, 300, 500],
+            "cc.exe (3 processes) used 1.10 s of CPU time; up to 500 ms in one process (16)",
+            "dump cpu --process cc.exe",
+        ),
+        (
+            [10, 10, 1000],
+            "cc.exe (16) used 1.00 s of CPU time",
+            "dump cpu --process 16",
+        ),
+        (
+            [100, 100, 200],
+            "make.exe (4) used 600 ms of CPU time",
+            "dump cpu --process 4",
+        ),
+    ] {
+        let mut machine = Machine::new(&["make.exe", "cc.exe", "second", "third"], 2000 * MS);
+        for process in &mut machine.processes[2..] {
+            process.name = Some("cc.exe".into());
+        }
+        let of_compiler = (2..).zip(of_compiler);
+        machine.sums = [(1, 600)]
+            .into_iter()
+            .chain(of_compiler)
+            .map(|(process, cpu_ms)| used(process, cpu_ms))
+            .collect();
+        let found = diagnose(&machine, &processor_cost(), |_| ()).findings;
+        let shown: Vec<_> = found
+            .iter()
+            .map(|one| (one.sentence.as_str(), one.evidence.as_str()))
+            .collect();
+        assert_eq!(shown, [(sentence, evidence)]);
+    }
+}
+
+/// A process of 1 s of samples, part of which are in a library.
+#[test]
+fn the_process_with_most_cpu_is_shown_with_the_module_that_runs_most_in_it() {
     for (own_ms, part) in [(850, ", 85 % of it in hook.dll"), (400, "")] {
         let mut machine = Machine::new(&["a.exe"], 2000 * MS);
-        machine.sums.push(CpuProcess {
-            process_key: Some(1),
-            samples: 1000,
-            cpu_ns: 1000 * MS,
-            ..CpuProcess::default()
-        });
+        machine.sums.push(used(1, 1000));
         let code = |module: &str, own_ms: i64| CpuMethod {
             process_key: Some(1),
             module: Some(module.into()),
@@ -1833,7 +2017,7 @@ fn the_process_with_most_cpu_is_shown_with_the_module_that_runs_most_in_it() {
             ..CpuMethod::default()
         };
         machine.code = vec![code("a.exe", 1000 - own_ms), code("hook.dll", own_ms)];
-        let found = diagnose(&machine, &rule, |_| ()).findings;
+        let found = diagnose(&machine, &processor_cost(), |_| ()).findings;
         let sentences: Vec<_> = found.iter().map(|one| one.sentence.as_str()).collect();
         let expected = format!("a.exe (4) used 1.00 s of CPU time{part}");
         assert_eq!(sentences, [expected]);

@@ -38,6 +38,8 @@ pub(crate) struct Machine {
     pub(crate) counts: Vec<EventCount>,
     /// File name of the module that all methods without one are in, if it is not `a.dll`.
     pub(crate) module: Option<&'static str>,
+    /// Modules of the kernel, which belong to no process.
+    pub(crate) drivers: Vec<&'static str>,
     /// `MODULE!METHOD` with a module of process 1, or `METHOD`; `MODULE+PLACE` is a place without a name.
     pub(crate) methods: Vec<&'static str>,
     /// Parent and method of each stack.
@@ -147,7 +149,7 @@ impl Machine {
             .zip(&names)
             .map(|(module_id, name)| Module {
                 module_id,
-                process_key: (module_id > 0).then_some(1),
+                process_key: (module_id > 0 && !self.drivers.contains(name)).then_some(1),
                 path: match *name {
                     "ntdll.dll" | "kernel32.dll" => format!("C:\\Windows\\System32\\{name}"),
                     _ => format!("C:\\{name}"),
