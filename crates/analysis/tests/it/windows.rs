@@ -279,3 +279,71 @@ fn a_wait_for_the_next_message_is_not_the_chain_of_a_hang() {
         (Some(610 * MS), Some(1000 * MS), None)
     );
 }
+
+/// A window looks for messages, each time for about 90 ms and for this reason, and then waits for
+/// another reason until the recording ends.
+fn waiting_at_the_end(looks: i64, look_reason: i32, last_reason: i32) -> Machine {
+    let mut machine = Machine::new(&["window.exe", "server.exe"], 5 * S);
+    machine.module = Some("user32.dll");
+    let pump = machine.stack(&["GetMessageW"]);
+    for number in 0..looks {
+        let from = 100 * number * MS;
+        let look = off(1, from).reason(look_reason).readied(from + 89 * MS, 2);
+        machine.add(look.ran(from + 90 * MS, from + 100 * MS).in_stack(pump));
+    }
+    machine.add(off(1, 100 * looks * MS).reason(last_reason).open());
+    machine
+}
+
+#[test]
+fn a_hang_lasts_until_the_recording_ends() {
+    let found = found(&waiting_at_the_end(3, 13, 37), "ui-hang");
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        one.sentence,
+        "window.exe (4) did not look for messages for 4.71 s, once, since its window was still \
+         waiting when the recording ended, in a call that was not recorded (WrAlertByThreadId)"
+    );
+    // From the last look for messages on.
+    assert_eq!(
+        (one.cost_ns, one.from_ns, one.to_ns),
+        (Some(4710 * MS), Some(290 * MS), Some(5 * S))
+    );
+    assert_eq!(one.evidence, "dump wait --process 4 --chain");
+    // What happened after the end of the kernel logger is not known.
+    let mut shorter = waiting_at_the_end(3, 13, 37);
+    shorter.kernel_end_ns = Some(3 * S);
+    assert_eq!(hang_costs(&shorter), [Some(2710 * MS)]);
+}
+
+/// Costs of the hangs of a machine.
+fn hang_costs(machine: &Machine) -> Vec<Option<i64>> {
+    let found = found(machine, "ui-hang");
+    found.iter().map(|one| one.cost_ns).collect()
+}
+
+#[test]
+fn a_window_that_waits_for_messages_until_the_recording_ends_is_idle() {
+    for (look_reason, last_reason) in [
+        // Messages, by the window manager or by user32.dll itself.
+        (13, 13),
+        (6, 6),
+        (6, 13),
+        // A pool, a suspended thread.
+        (13, 15),
+        (13, 5),
+        (13, 12),
+    ] {
+        let machine = waiting_at_the_end(5, look_reason, last_reason);
+        let costs = hang_costs(&machine);
+        assert!(costs.is_empty(), "{look_reason}, {last_reason}: {costs:?}");
+    }
+    // Two looks are no loop.
+    assert!(hang_costs(&waiting_at_the_end(2, 13, 37)).is_empty());
+    // The end of the wait may be among the events that were lost.
+    let mut lossy = waiting_at_the_end(3, 13, 37);
+    lossy.lost_events = 1;
+    assert!(hang_costs(&lossy).is_empty());
+}
