@@ -47,7 +47,9 @@ WITH RECURSIVE recording AS (
       c.in_ns, c.out_ns - c.run_ns) AS off_ns,
     coalesce(c.last_out_ns + c.wait_ns, c.readied_ns, c.in_ns) AS ready_ns,
     coalesce(c.in_ns, c.out_ns - c.run_ns) AS on_ns,
-    coalesce(c.out_ns, c.in_ns + c.run_ns) AS end_ns
+    -- What a thread does that is suspended, or stopped by a debugger, is not known, as if it was not recorded.
+    CASE WHEN c.wait_reason IN (5, 12) OR stack_contains(c.stack_id, 'ntoskrnl.exe!Dbgk*;ntdll.dll!Dbg*BreakPoint') THEN NULL
+      ELSE coalesce(c.out_ns, c.in_ns + c.run_ns) END AS end_ns
   FROM context_switch c CROSS JOIN recording r
 ), innermost AS ( -- without names, user32.dll itself fetches or waits for messages, and is in no work that it called
   SELECT s.stack_id, first_value(lower(m.name) ORDER BY f.depth) AS module
@@ -137,7 +139,11 @@ WITH RECURSIVE recording AS (
 ), gaps AS (
   SELECT process_key, thread_key, from_ns, to_ns, to_ns - from_ns AS length_ns, is_reported, is_nameless, is_first,
     from_ns - gap_ns > $max_fetch_ms * 1000000 OR gap_end_ns - to_ns > $max_fetch_ms * 1000000 AS is_inner
-  FROM pieces WHERE to_ns - from_ns >= $min_single_ms * 1000000
+  FROM pieces p WHERE to_ns - from_ns >= $min_single_ms * 1000000
+    -- While the machine sleeps nobody waits for a window. Windows says when it is about to, and when it has.
+    AND NOT EXISTS (SELECT 1 FROM event_count e WHERE concat_ws('/', e.provider, e.event_id, e.opcode) IN (
+        'Power/0/48', 'Power/0/49', 'Microsoft-Windows-Kernel-Power/42/0', 'Microsoft-Windows-Kernel-Power/107/0')
+      AND e.second BETWEEN p.from_ns / 1000000000 AND p.to_ns / 1000000000)
 ), samples AS (
   SELECT g.thread_key, g.from_ns, s.stack_id, count(*) AS count, sum(s.weight_ns) AS weight_ns
   FROM gaps g JOIN cpu_sample s ON s.thread_key = g.thread_key AND s.ts_ns > g.from_ns AND s.ts_ns < g.to_ns

@@ -8,7 +8,7 @@ use etwkit_trace::table::{
     DiskIo, DnsQuery, EventCount, FileIo, Gc, HardFault, Jit, NetIo, Thread, ThreadPool,
 };
 
-use super::support::{Machine, Slice, first, found, off};
+use super::support::{Machine, Slice, event, first, found, off};
 
 const MS: i64 = 1_000_000;
 
@@ -1187,6 +1187,26 @@ fn a_disk_is_slow_if_it_takes_long_for_a_request() {
         };
         machine.transfers = (0..6).map(request).collect();
         let case = format!("{kind} of {service_ms} ms every {every_ms} ms, cache {cache:?}");
+        assert_cost(&machine, "slow-disk", cost, &case);
+    }
+}
+
+/// Requests of 5 s, of which one was under way while the machine slept.
+#[test]
+fn a_request_that_waits_while_the_machine_sleeps_is_not_slow() {
+    for (second, opcode, cost) in [
+        (12, 49, Some(5000 * MS)),
+        (12, 53, Some(10_000 * MS)),
+        (40, 49, Some(10_000 * MS)),
+    ] {
+        let mut machine = Machine::new(&["System", "a.exe"], 60_000 * MS);
+        let request = |second: i64| {
+            let begin_ns = second * 1000 * MS;
+            transfer("read", 2, [begin_ns, begin_ns, begin_ns + 5000 * MS])
+        };
+        machine.transfers = vec![request(10), request(20)];
+        machine.counts = vec![event(second, "Power", 0, opcode)];
+        let case = format!("opcode {opcode} in second {second}");
         assert_cost(&machine, "slow-disk", cost, &case);
     }
 }

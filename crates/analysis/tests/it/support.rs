@@ -246,6 +246,18 @@ pub(crate) fn rows<R: Row>(rows: &[R]) -> TableRows {
     (R::TABLE, vec![columns.take().unwrap()])
 }
 
+/// One event of a provider in a second.
+pub(crate) fn event(second: i64, provider: &str, event_id: i32, opcode: i32) -> EventCount {
+    EventCount {
+        second,
+        provider: Some(provider.into()),
+        event_id: Some(event_id),
+        opcode: Some(opcode),
+        events: 1,
+        ..EventCount::default()
+    }
+}
+
 /// A thread that is off its processor from `out` on, for `UserRequest`.
 pub(crate) fn off(thread_key: i32, out: i64) -> Slice {
     Slice(ContextSwitch {

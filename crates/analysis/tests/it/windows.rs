@@ -3,7 +3,7 @@
 
 use etwkit_trace::table::{UiDelay, UserLock};
 
-use super::support::{Machine, found, off};
+use super::support::{Machine, event, found, off};
 
 const MS: i64 = 1_000_000;
 const S: i64 = 1000 * MS;
@@ -346,4 +346,49 @@ fn a_window_that_waits_for_messages_until_the_recording_ends_is_idle() {
     let mut lossy = waiting_at_the_end(3, 13, 37);
     lossy.lost_events = 1;
     assert!(hang_costs(&lossy).is_empty());
+}
+
+#[test]
+fn a_window_that_is_stopped_does_not_hang() {
+    let window = || hanging(&["window.exe", "server.exe"]);
+    assert_eq!(hang_costs(&window()), [Some(800 * MS)]);
+    // Suspended, by itself or by Windows.
+    for reason in [5, 12] {
+        let mut machine = window();
+        machine.switches[1].wait_reason = Some(reason);
+        let costs = hang_costs(&machine);
+        assert!(costs.is_empty(), "{reason}: {costs:?}");
+    }
+    // A debugger has it: at an exception, and at a break point.
+    for frames in [
+        &["ntoskrnl.exe!DbgkpQueueMessage", "SendMessageW"],
+        &["ntdll.dll!DbgBreakPoint", "SendMessageW"],
+    ] {
+        let mut machine = window();
+        let stack = machine.stack(frames);
+        machine.switches[1].stack_id = Some(stack);
+        let costs = hang_costs(&machine);
+        assert!(costs.is_empty(), "{frames:?}: {costs:?}");
+    }
+}
+
+#[test]
+fn a_machine_that_sleeps_has_no_hangs() {
+    const POWER: &str = "Microsoft-Windows-Kernel-Power";
+    // The hang is from 1000 to 1800 ms.
+    for (counts, cost) in [
+        (vec![event(1, "Power", 0, 48)], None),
+        (vec![event(1, "Power", 0, 49)], None),
+        (vec![event(1, POWER, 42, 0), event(4, POWER, 107, 0)], None),
+        (vec![event(0, POWER, 42, 0), event(1, POWER, 107, 0)], None),
+        // Before and after it, and another event.
+        (vec![event(0, POWER, 107, 0)], Some(800 * MS)),
+        (vec![event(2, POWER, 42, 0)], Some(800 * MS)),
+        (vec![event(1, "Power", 0, 53)], Some(800 * MS)),
+    ] {
+        let mut machine = hanging(&["window.exe", "server.exe"]);
+        machine.counts = counts;
+        let expected = Vec::from_iter(cost.map(Some));
+        assert_eq!(hang_costs(&machine), expected, "{:?}", machine.counts);
+    }
 }
