@@ -5,8 +5,8 @@ use etwkit_sql::Session;
 use etwkit_trace::table::{Columns, Row};
 use etwkit_trace::table::{
     ContextSwitch, CpuClass, CpuClassPriority, CpuCore, CpuFrequency, CpuMethod, CpuParking,
-    CpuProcess, CpuSample, Disk, DiskIo, DnsQuery, DpcIsr, EventCount, FileIo, Frame, Gc,
-    HardFault, Jit, Method, Module, NetIo, Process, Stack, Thread, ThreadPool, Trace, UiDelay,
+    CpuProcess, CpuSample, Disk, DiskIo, DnsQuery, DpcIsr, EventCount, FileIo, FocusChange, Frame,
+    Gc, HardFault, Jit, Method, Module, NetIo, Process, Stack, Thread, ThreadPool, Trace, UiDelay,
     UserLock,
 };
 
@@ -219,6 +219,7 @@ impl Machine {
             rows(&self.classes),
             rows(&self.priorities),
             rows::<CpuFrequency>(&[]),
+            rows::<FocusChange>(&[]),
             rows(&self.collections),
             rows(&self.packets),
             rows(&self.files),

@@ -1,6 +1,7 @@
 //! Results of the rules on windows from the tables in which the window manager itself reports its
 //! lock and delays, next to their results from stacks.
 
+use etwkit_analysis::diagnose::DiagnoseRequest;
 use etwkit_trace::table::{UiDelay, UserLock};
 
 use super::support::{Machine, event, found, off};
@@ -391,4 +392,19 @@ fn a_machine_that_sleeps_has_no_hangs() {
         let expected = Vec::from_iter(cost.map(Some));
         assert_eq!(hang_costs(&machine), expected, "{:?}", machine.counts);
     }
+}
+
+#[test]
+fn the_longest_wait_of_a_trace_without_a_cause_may_still_be_open() {
+    let machine = waiting_at_the_end(3, 13, 13);
+    let diagnosis = DiagnoseRequest::default().ask(&machine.session()).unwrap();
+    let waits: Vec<_> = diagnosis
+        .costs
+        .iter()
+        .filter(|cost| cost.kind == "wait")
+        .map(|cost| (cost.sentence.as_str(), cost.cost_ns))
+        .collect();
+    let expected = "window.exe (4), the busiest program, had been waiting for 4.70 s when the \
+        recording ended, in its busiest thread (101)";
+    assert_eq!(waits, [(expected, 4700 * MS)]);
 }
