@@ -1,6 +1,6 @@
 -- A disk takes long for single requests
 -- card: 24
--- sentence: {victim} waited {total} for {culprit}: {count|1 request|# requests} took up to {longest} each without their time in the queue
+-- sentence: {victim} waited {total} for {culprit}: {count|1 request took {longest} without its|# requests took up to {longest} each without their} time in the queue
 -- why: A disk answers a request within a few milliseconds, also one that spins. Where it takes longer, it wakes up, repeats reads of bad places,
 --   moves its data around, or is reached over a slow cable or network. A flush makes it write its cache, and a program that
 --   flushes after each record waits for it each time.

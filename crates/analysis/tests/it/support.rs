@@ -6,8 +6,8 @@ use etwkit_trace::table::{Columns, Row};
 use etwkit_trace::table::{
     ContextSwitch, CpuClass, CpuClassPriority, CpuCore, CpuFrequency, CpuMethod, CpuParking,
     CpuProcess, CpuSample, Disk, DiskIo, DnsQuery, DpcIsr, EventCount, FileIo, FocusChange, Frame,
-    Gc, HardFault, Jit, Method, Module, NetIo, Process, Stack, Thread, ThreadPool, Trace, UiDelay,
-    UserLock,
+    Gc, HardFault, Jit, Method, Module, NetIo, Process, RegistryIo, Stack, Thread, ThreadPool,
+    Trace, UiDelay, UserLock,
 };
 
 /// Rows of all tables.
@@ -32,6 +32,7 @@ pub(crate) struct Machine {
     pub(crate) collections: Vec<Gc>,
     pub(crate) packets: Vec<NetIo>,
     pub(crate) files: Vec<FileIo>,
+    pub(crate) keys: Vec<RegistryIo>,
     pub(crate) pools: Vec<ThreadPool>,
     pub(crate) lookups: Vec<DnsQuery>,
     pub(crate) compiled: Vec<Jit>,
@@ -223,6 +224,7 @@ impl Machine {
             rows(&self.collections),
             rows(&self.packets),
             rows(&self.files),
+            rows(&self.keys),
             rows(&self.pools),
             rows(&self.lookups),
             rows(&self.compiled),
