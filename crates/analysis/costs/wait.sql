@@ -1,5 +1,5 @@
 -- The longest wait of the program that matters most
--- sentence: {culprit}, {why}, waited up to {cost} at a time in its busiest thread ({tid})
+-- sentence: {culprit}, {why}, {waited} {cost} {ended} in its busiest thread ({tid})
 -- needs: context_switch
 -- evidence: dump wait --process {pid} --thread {tid} --chain --all-waits
 WITH focused AS (
@@ -19,12 +19,20 @@ WITH focused AS (
   SELECT r.thread_key, g.focus_ns, g.is_own FROM ran r JOIN program g ON g.process_key = r.process_key
   ORDER BY r.run_ns DESC NULLS LAST, r.thread_key
   LIMIT 1
+), waits AS ( -- one that was still open lasted at least until the end
+  SELECT w.process_key, w.thread_key, w.last_out_ns, w.is_open_wait,
+    coalesce(w.wait_ns, CASE WHEN w.is_open_wait THEN e.end_ns - w.last_out_ns END) AS length_ns
+  FROM context_switch w JOIN working k ON k.thread_key = w.thread_key
+  CROSS JOIN (SELECT least(min(range_end_ns), max(kernel_end_ns), max(duration_ns)) AS end_ns FROM trace) e
+  WHERE w.is_open_wait OR w.in_ns IS NOT NULL
 )
 SELECT coalesce(p.name, 'process') || ' (' || p.pid || ')' AS culprit, CASE WHEN k.focus_ns > 0 THEN 'the program in the foreground'
     WHEN k.is_own THEN 'the busiest program that is not a part of Windows' ELSE 'the busiest program' END AS why,
-  t.tid, w.process_key, w.wait_ns AS cost_ns, w.wait_ns AS longest_ns, w.thread_key, w.last_out_ns AS at_ns
-FROM context_switch w JOIN working k ON k.thread_key = w.thread_key JOIN process p ON p.process_key = w.process_key
+  CASE WHEN w.is_open_wait THEN 'had been waiting for' ELSE 'waited up to' END AS waited,
+  CASE WHEN w.is_open_wait THEN 'when the recording ended,' ELSE 'at a time' END AS ended,
+  t.tid, w.process_key, w.length_ns AS cost_ns, w.length_ns AS longest_ns, w.thread_key, w.last_out_ns AS at_ns
+FROM waits w JOIN working k ON k.thread_key = w.thread_key JOIN process p ON p.process_key = w.process_key
 JOIN thread t ON t.thread_key = w.thread_key
-WHERE w.wait_ns > 0 AND w.in_ns IS NOT NULL
-ORDER BY w.wait_ns DESC, w.last_out_ns
+WHERE w.length_ns > 0
+ORDER BY w.length_ns DESC, w.last_out_ns
 LIMIT 1

@@ -79,7 +79,7 @@ WITH busy AS (
   GROUP BY culprit
 )
 SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns,
-  coalesce(' (' || nullif(concat_ws(', ', c.company, c.product_name), '') || ')', '') AS product,
+  coalesce(' (' || nullif(concat_ws(', ', c.company, nullif(c.product_name, c.company)), '') || ')', '') AS product,
   coalesce('; ' || s.name || ' used ' || round(s.cpu_ns / 1e9, 2) || ' s in that time', '') AS service,
   union_duration(d.from_ns, d.to_ns) AS cost_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns,
   c.stack_id, c.thread_key, c.at_ns

@@ -57,7 +57,7 @@ WITH calls AS (
   GROUP BY s.framework, w.process_key
 )
 SELECT coalesce(m.name, 'an unknown driver') AS culprit, v.process_key, s.total_ns, coalesce(v.dpc_ns, s.total_ns) AS cost_ns, s.count, s.longest_ns,
-  coalesce(' (' || nullif(concat_ws(', ', m.company, m.product_name), '') || ')', '') AS product,
+  coalesce(' (' || nullif(concat_ws(', ', m.company, nullif(m.product_name, m.company)), '') || ')', '') AS product,
   CASE WHEN s.cpus = 1 THEN ', all on processor ' || b.cpu ELSE '' END AS place,
   s.from_ns, s.to_ns, CAST(NULL AS INT) AS stack_id, CAST(NULL AS INT) AS thread_key, s.at_ns
 FROM storms s

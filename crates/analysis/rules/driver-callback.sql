@@ -59,7 +59,7 @@ WITH spent AS ( -- waits, and times of samples
   FROM delays GROUP BY culprit
 )
 SELECT v.culprit, v.process_key, c.total_ns, c.count, c.longest_ns, c.what,
-  coalesce(' (' || nullif(concat_ws(', ', c.company, c.product_name), '') || ')', '') AS product,
+  coalesce(' (' || nullif(concat_ws(', ', c.company, nullif(c.product_name, c.company)), '') || ')', '') AS product,
   CASE WHEN v.waits THEN p.pid END AS waiting_pid, CASE WHEN v.computes THEN p.pid END AS computing_pid,
   v.cost_ns, v.from_ns, v.to_ns, c.stack_id, c.thread_key, c.at_ns
 FROM victims v JOIN culprits c ON c.culprit = v.culprit LEFT JOIN process p ON p.process_key = v.process_key

@@ -63,7 +63,7 @@ WITH waits AS (
   FROM delays GROUP BY culprit
 )
 SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns,
-  coalesce(' (' || nullif(concat_ws(', ', max(d.company), max(d.product_name)), '') || ')', '') AS product,
+  coalesce(' (' || nullif(concat_ws(', ', max(d.company), nullif(max(d.product_name), max(d.company))), '') || ')', '') AS product,
   union_duration(d.from_ns, d.to_ns) AS cost_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns,
   c.stack_id,
   c.thread_key,

@@ -1,6 +1,6 @@
 -- The same registry key is read again and again
 -- card: 22
--- sentence: {victim} waited {total} while {reader} read the registry key {culprit}{caller}: {count|1 read|# reads}, up to {rate} per second
+-- sentence: {victim} {spent} {total} {reading} the registry key {culprit}{caller}: {count|1 read|# reads}, up to {rate} per second
 -- why: Each read of the registry is a call into the kernel. One costs little, but code that looks up the same setting for each
 --   thing that it does pays for it thousands of times. So does the program that called it.
 -- fix: Let the code that reads remember what it has read, or ask it less often (fewer, larger requests; no rendered messages).
@@ -60,12 +60,18 @@ WITH frequent AS ( -- keys that one stack of a process reads often enough
   GROUP BY s.stack_id
 )
 SELECT d.key AS culprit, d.victim_key AS process_key, r.total_ns, r.count, r.longest_ns, r.rate,
-  coalesce(coalesce(p.name, 'process') || ' (' || p.pid || ')', 'a process') AS reader, coalesce(' in ' || max(c.caller), '') AS caller,
+  coalesce(coalesce(p.name, 'process') || ' (' || p.pid || ')', 'a process') AS reader,
+  -- A program that reads for itself waits for nobody.
+  CASE WHEN d.victim_key = r.reader_key THEN 'spent' ELSE 'waited' END AS spent,
+  CASE WHEN d.victim_key = r.reader_key THEN 'reading'
+    ELSE 'while ' || coalesce(coalesce(p.name, 'process') || ' (' || p.pid || ')', 'a process') || ' read' END AS reading,
+  coalesce(' in ' || max(c.caller), '') AS caller,
   sum(d.read_ns) AS cost_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns,
   r.stack_id, r.thread_key, r.at_ns
 FROM delays d JOIN reads r ON r.key = d.key
 LEFT JOIN process p ON p.process_key = r.reader_key
 LEFT JOIN callers c ON c.stack_id = r.stack_id
 WHERE r.total_ns >= $min_total_ms * 1000000
-GROUP BY d.key, d.victim_key, r.total_ns, r.count, r.longest_ns, r.rate, r.stack_id, r.thread_key, r.at_ns, p.name, p.pid
+GROUP BY d.key, d.victim_key, r.total_ns, r.count, r.longest_ns, r.rate, r.stack_id, r.thread_key, r.at_ns,
+  r.reader_key, p.name, p.pid
 ORDER BY r.total_ns DESC, d.key, cost_ns DESC, d.victim_key

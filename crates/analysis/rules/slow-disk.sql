@@ -1,6 +1,6 @@
 -- A disk takes long for single requests
 -- card: 24
--- sentence: {victim} waited {total} for {culprit}: {count|1 request|# requests} took up to {longest} each without their time in the queue
+-- sentence: {victim} waited {total} for {culprit}: {count|1 request took {longest} without its|# requests took up to {longest} each without their} time in the queue
 -- why: A disk answers a request within a few milliseconds, also one that spins. Where it takes longer, it wakes up, repeats reads of bad places,
 --   moves its data around, or is reached over a slow cable or network. A flush makes it write its cache, and a program that
 --   flushes after each record waits for it each time.
@@ -26,6 +26,10 @@ WITH requests AS (
   WHERE p.pid NOT IN (0, 4) AND (i.priority = 0 OR i.priority >= 3)
     -- A disk whose write cache is off is a finding of another rule.
     AND (i.kind <> 'flush' OR coalesce(d.is_write_cache_enabled, true))
+    -- A request that waits while the machine sleeps is not slow. Windows says when it is about to sleep, and when it has.
+    AND NOT EXISTS (SELECT 1 FROM event_count e WHERE concat_ws('/', e.provider, e.event_id, e.opcode) IN (
+        'Power/0/48', 'Power/0/49', 'Microsoft-Windows-Kernel-Power/42/0', 'Microsoft-Windows-Kernel-Power/107/0')
+      AND e.second BETWEEN (i.complete_ns - i.service_ns) / 1000000000 AND i.complete_ns / 1000000000)
 ), flushing AS ( -- programs for which flushes are a good part of their time
   SELECT disk, process_key FROM requests WHERE is_flush GROUP BY disk, process_key
   HAVING union_duration(CASE WHEN service_ns >= $min_flush_ms * 1000000 THEN from_ns ELSE to_ns END, to_ns)

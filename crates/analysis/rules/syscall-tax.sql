@@ -66,7 +66,7 @@ WITH busy AS (
   WHERE e.kind = 'start' AND e.session IN ('NT Kernel Logger', 'Circular Kernel Context Logger')
 )
 SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, max(d.share_percent) AS share_percent,
-  coalesce(' (' || nullif(concat_ws(', ', c.company, c.product_name), '') || ')', '') AS product,
+  coalesce(' (' || nullif(concat_ws(', ', c.company, nullif(c.product_name, c.company)), '') || ')', '') AS product,
   coalesce(max(t.logger), '') AS logger,
   union_duration(d.from_ns, d.to_ns) AS cost_ns, min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns,
   c.stack_id, c.thread_key, c.at_ns

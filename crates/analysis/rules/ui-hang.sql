@@ -5,13 +5,15 @@
 --   not react, and Windows calls it "not responding" after 5 s.
 -- fix: Do the work on another thread and let that one notify the window when it is done.
 -- not proved: That the thread had a visible window, and that a user clicked in that time; where Windows reported the delay itself
---   (evidence dump ui-delay), it had one.
+--   (evidence dump ui-delay), it had one. For a wait that lasts until the end of the recording, what the window waited for
+--   and how much longer: the stack of a wait is recorded when the wait ends.
 -- needs: context_switch or ui_delay, stacks or ui_delay
 -- symptom: yes
 -- names: user32.dll or win32k*.sys or ui_delay
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {asking_pid} --by readying --details
 -- evidence: dump wait --process {helped_pid} --chain
+-- evidence: dump wait --process {open_pid} --chain
 -- evidence: dump wait --process {waiting_pid} --method '{work}' --details
 -- evidence: dump cpu --process {computing_pid} --methods '{work}' --include-dll --top-methods 20
 -- evidence: dump ui-delay --process {reported_pid} --details
@@ -30,10 +32,11 @@
 -- param min_share_percent: float = 80 – of the samples of a hang that have a function which is blamed for it
 -- param max_fetch_ms: float = 20 – after a long message the next ones are fetched in less time than this
 -- param max_helpers: int = 5 – threads that wait for each other between the window and the process that is named
+-- param min_looks: int = 3 – looks for messages before a wait that lasts until the end of the recording: fewer may be no window's
 -- param max_callers: int = 4 – calls between functions that are blamed for several hangs: farther apart they are different work
 WITH RECURSIVE recording AS (
   SELECT greatest(coalesce(min(kernel_start_ns), 0), coalesce(min(range_start_ns), 0)) AS from_ns,
-    coalesce(min(range_end_ns), max(duration_ns)) AS to_ns,
+    coalesce(min(range_end_ns), max(duration_ns)) AS to_ns, least(min(range_end_ns), max(kernel_end_ns), max(duration_ns)) AS known_to_ns,
     sum(lost_events + lost_buffers + coalesce(missing_buffers, 0)) = 0 AS is_whole,
     (SELECT count(*) > 0 FROM context_switch) AS has_switches
   FROM trace
@@ -46,7 +49,9 @@ WITH RECURSIVE recording AS (
       c.in_ns, c.out_ns - c.run_ns) AS off_ns,
     coalesce(c.last_out_ns + c.wait_ns, c.readied_ns, c.in_ns) AS ready_ns,
     coalesce(c.in_ns, c.out_ns - c.run_ns) AS on_ns,
-    coalesce(c.out_ns, c.in_ns + c.run_ns) AS end_ns
+    -- What a thread does that is suspended, or stopped by a debugger, is not known, as if it was not recorded.
+    CASE WHEN c.wait_reason IN (5, 12) OR stack_contains(c.stack_id, 'ntoskrnl.exe!Dbgk*;ntdll.dll!Dbg*BreakPoint') THEN NULL
+      ELSE coalesce(c.out_ns, c.in_ns + c.run_ns) END AS end_ns
   FROM context_switch c CROSS JOIN recording r
 ), innermost AS ( -- without names, user32.dll itself fetches or waits for messages, and is in no work that it called
   SELECT s.stack_id, first_value(lower(m.name) ORDER BY f.depth) AS module
@@ -54,20 +59,20 @@ WITH RECURSIVE recording AS (
     SELECT stack_id FROM cpu_sample WHERE stack_contains(stack_id, 'user32.dll+*')
     UNION
     SELECT stack_id FROM context_switch WHERE coalesce(wait_ns, 1) > 0 AND stack_contains(stack_id, 'user32.dll+*')) s
-  JOIN stack_frame f ON f.stack_id = s.stack_id
-  JOIN frame r ON r.frame_id = f.frame_id
-  JOIN module m ON m.module_id = r.module_id
+  JOIN stack_frame f USING (stack_id)
+  JOIN frame r USING (frame_id)
+  JOIN module m USING (module_id)
   WHERE m.process_key IS NOT NULL AND lower(m.name) NOT IN (
     'ntdll.dll', 'kernelbase.dll', 'kernel32.dll', 'win32u.dll', 'wow64.dll', 'wow64win.dll', 'wow64cpu.dll')
   GROUP BY s.stack_id
 ), pumps AS (
-  SELECT thread_key, process_key, in_ns, off_ns, is_nameless
+  SELECT thread_key, process_key, wait_reason, in_ns, off_ns, is_nameless
   FROM (
     SELECT *, NOT is_look AS is_nameless,
       max(CASE WHEN is_user_request THEN 1 ELSE 0 END) OVER (PARTITION BY thread_key) AS has_requests,
       max(CASE WHEN is_user_request AND NOT is_look AND is_in_com THEN 1 ELSE 0 END) OVER (PARTITION BY thread_key) AS serves_com
     FROM (
-      SELECT c.thread_key, c.process_key, c.in_ns, c.off_ns,
+      SELECT c.thread_key, c.process_key, c.wait_reason, c.in_ns, c.off_ns,
         stack_contains(c.stack_id, 'user32.dll!*GetMessage*;user32.dll!*PeekMessage*;user32.dll!*MsgWait*;user32.dll!*WaitMessage*;win32k*!*GetMessage*;win32k*!*PeekMessage*;win32k*!*RealSleepThread*')
         -- While COM waits it serves its own windows and no input: that is no look for messages, and proves no window.
         AND NOT stack_contains(c.stack_id, '*!CCliModalLoop*;*!CoWaitForMultiple*') AS is_look,
@@ -76,13 +81,25 @@ WITH RECURSIVE recording AS (
         -- So is a wait of user32.dll for messages and other objects, of a thread that also waits for the window manager.
         i.module = 'user32.dll' AND NOT stack_contains(c.stack_id, 'combase.dll*;ole32.dll*') AS is_own_wait,
         stack_contains(c.stack_id, 'combase.dll+*;ole32.dll+*') AS is_in_com
-      FROM times c LEFT JOIN innermost i ON i.stack_id = c.stack_id
+      FROM times c LEFT JOIN innermost i USING (stack_id)
       -- A wait of which a part was lost is a look for messages all the same.
       WHERE c.in_ns IS NOT NULL AND coalesce(c.wait_ns, 1) > 0)
     WHERE is_look OR is_user_request OR is_own_wait)
   WHERE is_look OR has_requests = 1 AND serves_com = 0
+), cut AS ( -- a last wait that is not for messages: not for what the thread waited for when it looked for them, nor for work of a pool
+  SELECT w.thread_key, w.last_out_ns AS off_ns, wait_reason_name(w.wait_reason) AS reason,
+    (SELECT known_to_ns FROM recording WHERE is_whole) AS to_ns
+  FROM context_switch w JOIN pumps p USING (thread_key)
+  WHERE w.is_open_wait AND w.wait_reason NOT IN (5, 12, 13, 15)
+  GROUP BY w.thread_key, w.last_out_ns, w.wait_reason
+  HAVING count(*) >= $min_looks AND NOT bool_or(p.wait_reason = w.wait_reason)
+), slices AS (
+  SELECT thread_key, stack_id, off_ns, ready_ns, on_ns, end_ns, out_ns, by_thread, NULL AS reason FROM times
+  UNION ALL
+  SELECT thread_key, NULL AS stack_id, off_ns, to_ns AS ready_ns, to_ns AS on_ns, to_ns AS end_ns, to_ns AS out_ns,
+    NULL AS by_thread, reason FROM cut
 ), lives AS ( -- after its last wait for messages a thread goes on until it is switched out for good
-  SELECT thread_key, min(off_ns) AS off_ns, max(out_ns) AS out_ns FROM times GROUP BY thread_key
+  SELECT thread_key, min(off_ns) AS off_ns, max(out_ns) AS out_ns FROM slices GROUP BY thread_key
 ), pauses AS ( -- from one wait for messages to the next, and from the start of the recording to the first
   SELECT p.thread_key, p.process_key, p.is_nameless, d.is_first, CASE WHEN d.is_first THEN l.off_ns ELSE p.in_ns END AS from_ns,
     CASE WHEN d.is_first THEN p.off_ns ELSE coalesce(p.next_ns, l.out_ns) END AS to_ns
@@ -90,8 +107,8 @@ WITH RECURSIVE recording AS (
     SELECT *, lead(off_ns) OVER (PARTITION BY thread_key ORDER BY in_ns) AS next_ns,
       row_number() OVER (PARTITION BY thread_key ORDER BY in_ns) AS place
     FROM pumps) p
-  JOIN lives l ON l.thread_key = p.thread_key
-  LEFT JOIN thread t ON t.thread_key = p.thread_key
+  JOIN lives l USING (thread_key)
+  LEFT JOIN thread t USING (thread_key)
   CROSS JOIN unnest([false, true]) AS d(is_first)
   WHERE NOT d.is_first OR p.place = 1 AND t.start_ns IS NULL AND NOT p.is_nameless
 ), delayed AS ( -- delays that Windows reported, merged where they overlap: input that waited, messages that nobody looked for
@@ -125,7 +142,11 @@ WITH RECURSIVE recording AS (
 ), gaps AS (
   SELECT process_key, thread_key, from_ns, to_ns, to_ns - from_ns AS length_ns, is_reported, is_nameless, is_first,
     from_ns - gap_ns > $max_fetch_ms * 1000000 OR gap_end_ns - to_ns > $max_fetch_ms * 1000000 AS is_inner
-  FROM pieces WHERE to_ns - from_ns >= $min_short_ms * 1000000
+  FROM pieces p WHERE to_ns - from_ns >= $min_short_ms * 1000000
+    -- While the machine sleeps nobody waits for a window. Windows says when it is about to, and when it has.
+    AND NOT EXISTS (SELECT 1 FROM event_count e WHERE concat_ws('/', e.provider, e.event_id, e.opcode) IN (
+        'Power/0/48', 'Power/0/49', 'Microsoft-Windows-Kernel-Power/42/0', 'Microsoft-Windows-Kernel-Power/107/0')
+      AND e.second BETWEEN p.from_ns / 1000000000 AND p.to_ns / 1000000000)
 ), samples AS (
   SELECT g.thread_key, g.from_ns, s.stack_id, count(*) AS count, sum(s.weight_ns) AS weight_ns
   FROM gaps g JOIN cpu_sample s ON s.thread_key = g.thread_key AND s.ts_ns > g.from_ns AND s.ts_ns < g.to_ns
@@ -138,17 +159,18 @@ WITH RECURSIVE recording AS (
   SELECT thread_key, from_ns, sum(wait_ns) AS wait_ns, max(wait_ns) AS longest_ns, sum(run_ns) AS run_ns, sum(known_ns) AS known_ns,
     first_value(CASE WHEN wait_ns > 0 THEN stack_id END ORDER BY wait_ns DESC) AS stack_id,
     first_value(CASE WHEN wait_ns > 0 THEN off_ns END ORDER BY wait_ns DESC) AS at_ns,
-    first_value(CASE WHEN wait_ns > 0 THEN by_thread END ORDER BY wait_ns DESC) AS by_thread
+    first_value(CASE WHEN wait_ns > 0 THEN by_thread END ORDER BY wait_ns DESC) AS by_thread,
+    first_value(reason ORDER BY wait_ns DESC) AS cut_reason
   FROM (
-    SELECT g.thread_key, g.from_ns, w.stack_id, w.off_ns, w.by_thread,
+    SELECT g.thread_key, g.from_ns, w.stack_id, w.off_ns, w.by_thread, w.reason,
       greatest(least(w.ready_ns, g.to_ns) - greatest(w.off_ns, g.from_ns), 0) AS wait_ns,
       greatest(least(w.end_ns, g.to_ns) - greatest(w.on_ns, g.from_ns), 0) AS run_ns,
       least(w.end_ns, g.to_ns) - greatest(w.off_ns, g.from_ns) AS known_ns
-    FROM gaps g JOIN times w ON w.thread_key = g.thread_key AND w.off_ns < g.to_ns AND w.end_ns > g.from_ns)
+    FROM gaps g JOIN slices w ON w.thread_key = g.thread_key AND w.off_ns < g.to_ns AND w.end_ns > g.from_ns)
   GROUP BY thread_key, from_ns
 ), sampling AS (SELECT min(ts_ns) AS from_ns, max(ts_ns) AS to_ns FROM cpu_sample
 ), judged AS (
-  SELECT g.*, coalesce(w.wait_ns, 0) >= 0.5 * g.length_ns AS is_blocked, w.stack_id, w.at_ns, w.longest_ns, w.by_thread,
+  SELECT g.*, coalesce(w.wait_ns, 0) >= 0.5 * g.length_ns AS is_blocked, w.stack_id, w.at_ns, w.longest_ns, w.by_thread, w.cut_reason,
     o.process_key AS by_key, g.is_reported AND a.thread_key IS NULL AS is_unknown, a.messages, a.count,
     w.known_ns >= $min_known_percent / 100 * g.length_ns AS is_known,
     -- Where no samples were taken at that time, that there are none says nothing.
@@ -166,7 +188,7 @@ WITH RECURSIVE recording AS (
     -- Between fetches a thread that asks again and again does no work for a message.
     WHEN NOT (is_nameless OR is_first) THEN NOT is_inner OR messages IS NULL OR messages >= 0.5 * count
     -- Without names, and before its first look for messages, only what user32.dll called is known to be work for a message.
-    WHEN is_blocked THEN stack_contains(stack_id, 'user32.dll!*DispatchMessage*;user32.dll+*')
+    WHEN is_blocked THEN coalesce(stack_contains(stack_id, 'user32.dll!*DispatchMessage*;user32.dll+*'), cut_reason <> '')
     ELSE messages >= 0.8 * count END
 ), asked AS ( -- whom the window waited for in its longest wait, whom that thread waited for in the meantime, and so on
   SELECT thread_key, from_ns, process_key, longest_ns, by_thread, greatest(at_ns, from_ns) AS wait_from_ns,
@@ -205,13 +227,13 @@ WITH RECURSIVE recording AS (
     coalesce(m.name || coalesce('!' || n.name, '+' || hex(r.rva)), n.name) AS place,
     -- Code that was compiled at run time may have no module; the libraries of .NET are known by their names then.
     CASE WHEN m.company LIKE 'Microsoft%' OR lower(m.path) LIKE '%\\windows\\system32\\%'
-      OR m.module_id IS NULL AND (n.name LIKE 'System.%' OR n.name LIKE 'Microsoft.%' OR n.name LIKE 'MS.%') THEN 1 ELSE 0 END AS is_windows
+      OR m.module_id IS NULL AND regexp_like(n.name, '^(System|Microsoft|MS)[.]') THEN 1 ELSE 0 END AS is_windows
   FROM stacks s
   JOIN stack_frame f ON f.stack_id = s.stack_id AND f.first
-  JOIN frame r ON r.frame_id = f.frame_id
-  LEFT JOIN module m ON m.module_id = r.module_id
-  LEFT JOIN method n ON n.method_id = r.method_id
-  WHERE (m.module_id IS NOT NULL OR n.method_id IS NOT NULL) AND coalesce(lower(m.name), '') NOT IN (
+  JOIN frame r USING (frame_id)
+  LEFT JOIN module m USING (module_id)
+  LEFT JOIN method n USING (method_id)
+  WHERE coalesce(m.module_id, n.method_id) IS NOT NULL AND coalesce(lower(m.name), '') NOT IN (
     'ntoskrnl.exe', 'ntdll.dll', 'kernel32.dll', 'kernelbase.dll', 'user32.dll', 'win32u.dll',
     'win32k.sys', 'win32kbase.sys', 'win32kfull.sys', 'rpcrt4.dll', 'combase.dll')
 ), often AS ( -- functions that are in the stacks of a hang nearly all the time
@@ -233,11 +255,11 @@ WITH RECURSIVE recording AS (
 ), delays AS (
   SELECT h.process_key, h.thread_key, h.from_ns, h.to_ns, h.stack_id, least(h.at_ns, h.from_ns) AS at_ns, h.is_reported,
     h.longest_ns AS wait_ns,
-    CASE WHEN h.is_blocked THEN CASE WHEN h.by_key IS NULL THEN 'waited in' ELSE 'waited for the process' END
-      WHEN h.is_unknown THEN 'was busy with' ELSE 'computed in' END AS state,
-    CASE WHEN h.is_blocked THEN
-        CASE WHEN h.by_key IS NULL THEN coalesce(b.place, 'an unknown function') ELSE coalesce(p.name, 'process') || ' (' || p.pid || ')' END
-      WHEN h.is_unknown THEN 'work that was not recorded' ELSE coalesce(b.place, 'an unknown function') END AS culprit,
+    CASE WHEN h.is_unknown AND NOT h.is_blocked THEN 'was busy with' WHEN NOT h.is_blocked THEN 'computed in'
+      WHEN h.cut_reason <> '' THEN 'was still waiting when the recording ended, in' WHEN h.by_key IS NULL THEN 'waited in' ELSE 'waited for the process' END AS state,
+    CASE WHEN h.is_blocked AND h.by_key IS NOT NULL THEN coalesce(p.name, 'process') || ' (' || p.pid || ')'
+      WHEN h.is_unknown AND NOT h.is_blocked THEN 'work that was not recorded'
+      ELSE coalesce(b.place, 'a call that was not recorded (' || h.cut_reason || ')', 'an unknown function') END AS culprit,
     coalesce(e.through, '') AS through
   FROM hangs h
   LEFT JOIN blamed b USING (thread_key, from_ns)
@@ -257,6 +279,7 @@ SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, d.state, max
   CASE WHEN d.culprit IN ('an unknown function', 'work that was not recorded') THEN '*' ELSE d.culprit END AS work,
   CASE WHEN d.state = 'waited for the process' AND r.has_switches THEN max(v.pid) END AS asking_pid,
   CASE WHEN max(d.through) <> '' THEN max(v.pid) END AS helped_pid,
+  CASE WHEN d.state LIKE 'was still%' THEN max(v.pid) END AS open_pid,
   CASE WHEN d.state = 'waited in' AND r.has_switches THEN max(v.pid) END AS waiting_pid,
   -- Of several waits in a hang, not all may be below the function that is named.
   CASE WHEN d.state = 'waited in' AND d.culprit <> 'an unknown function' AND sum(d.wait_ns) >= 0.95 * sum(d.to_ns - d.from_ns)
@@ -266,7 +289,7 @@ SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, d.state, max
   CASE WHEN d.state IN ('computed in', 'was busy with') THEN max(v.pid) END AS busy_pid,
   CASE WHEN d.state LIKE 'waited%' AND r.has_switches THEN max(v.pid) END AS blocked_pid
 FROM delays d JOIN culprits c USING (culprit, state)
-LEFT JOIN process v ON v.process_key = d.process_key
+LEFT JOIN process v USING (process_key)
 CROSS JOIN recording r
 WHERE c.long_ns >= least($min_total_ms * 1000000, $min_trace_percent / 100 * (r.to_ns - r.from_ns))
   OR c.total_ns >= greatest($min_total_ms * 1000000, $min_short_percent / 100 * (r.to_ns - r.from_ns))

@@ -5,10 +5,11 @@ use etwkit_question::Question;
 use etwkit_question::range::{Range, Unit};
 use etwkit_trace::table::{
     CpuClass, CpuClassPriority, CpuCore, CpuMethod, CpuParking, CpuProcess, CpuSample, Disk,
-    DiskIo, DnsQuery, EventCount, FileIo, Gc, HardFault, Jit, NetIo, Thread, ThreadPool,
+    DiskIo, DnsQuery, EventCount, FileIo, Gc, HardFault, Jit, NetIo, RegistryIo, Thread,
+    ThreadPool,
 };
 
-use super::support::{Machine, Slice, first, found, off};
+use super::support::{Machine, Slice, event, first, found, off};
 
 const MS: i64 = 1_000_000;
 
@@ -1386,6 +1387,81 @@ fn a_disk_is_slow_if_it_takes_long_for_a_request() {
         machine.transfers = (0..6).map(request).collect();
         let case = format!("{kind} of {service_ms} ms every {every_ms} ms, cache {cache:?}");
         assert_cost(&machine, "slow-disk", cost, &case);
+    }
+}
+
+/// Requests of 5 s, of which one was under way while the machine slept.
+#[test]
+fn a_request_that_waits_while_the_machine_sleeps_is_not_slow() {
+    for (second, opcode, cost) in [
+        (12, 49, Some(5000 * MS)),
+        (12, 53, Some(10_000 * MS)),
+        (40, 49, Some(10_000 * MS)),
+    ] {
+        let mut machine = Machine::new(&["System", "a.exe"], 60_000 * MS);
+        let request = |second: i64| {
+            let begin_ns = second * 1000 * MS;
+            transfer("read", 2, [begin_ns, begin_ns, begin_ns + 5000 * MS])
+        };
+        machine.transfers = vec![request(10), request(20)];
+        machine.counts = vec![event(second, "Power", 0, opcode)];
+        let case = format!("opcode {opcode} in second {second}");
+        assert_cost(&machine, "slow-disk", cost, &case);
+    }
+}
+
+#[test]
+fn one_request_has_no_each() {
+    for (count, expected) in [
+        (
+            1,
+            "a.exe (8) waited 5.00 s for disk 0: 1 request took 5.00 s without its time in the queue",
+        ),
+        (
+            2,
+            "a.exe (8) waited 10.0 s for disk 0: 2 requests took up to 5.00 s each without their time in the queue",
+        ),
+    ] {
+        let mut machine = Machine::new(&["System", "a.exe"], 60_000 * MS);
+        let request = |number: i64| {
+            let begin_ns = number * 10_000 * MS;
+            transfer("read", 2, [begin_ns, begin_ns, begin_ns + 5000 * MS])
+        };
+        machine.transfers = (0..count).map(request).collect();
+        assert_eq!(found(&machine, "slow-disk")[0].sentence, expected);
+    }
+}
+
+/// A program reads a key 1,000 times in 200 ms, for itself or for another one that waits for the answer.
+#[test]
+fn who_reads_a_key_for_itself_waits_for_nobody() {
+    let reads = r"the registry key \REGISTRY\K in a.exe!Get: 1,000 reads, up to 5,000 per second";
+    for (is_asked, deed) in [
+        (false, "a.exe (4) spent 100 ms reading"),
+        (true, "b.exe (8) waited 100 ms while a.exe (4) read"),
+    ] {
+        let mut machine = Machine::new(&["a.exe", "b.exe"], 1000 * MS);
+        machine.add(first(1, 0, 1000 * MS));
+        if is_asked {
+            let waits = off(2, 0).readied(200 * MS, 1);
+            machine.add(waits.ran(200 * MS, 201 * MS));
+        }
+        let stack = machine.stack(&["a.exe!Get"]);
+        let read = |number: i64| RegistryIo {
+            operation: "query_value",
+            process_key: Some(1),
+            thread_key: Some(1),
+            start_ns: number * MS / 5,
+            end_ns: number * MS / 5 + MS / 10,
+            duration_ns: Some(MS / 10),
+            key: Some(r"\REGISTRY\K".into()),
+            is_whole_key: true,
+            stack_id: Some(stack),
+            ..RegistryIo::default()
+        };
+        machine.keys = (0..1000).map(read).collect();
+        let found = found(&machine, "registry-storm");
+        assert_eq!(found[0].sentence, format!("{deed} {reads}"));
     }
 }
 

@@ -5,9 +5,9 @@ use etwkit_sql::Session;
 use etwkit_trace::table::{Columns, Row};
 use etwkit_trace::table::{
     ContextSwitch, CpuClass, CpuClassPriority, CpuCore, CpuFrequency, CpuMethod, CpuParking,
-    CpuProcess, CpuSample, Disk, DiskIo, DnsQuery, DpcIsr, EventCount, FileIo, Frame, Gc,
-    HardFault, Jit, Method, Module, NetIo, Process, Stack, Thread, ThreadPool, Trace, UiDelay,
-    UserLock,
+    CpuProcess, CpuSample, Disk, DiskIo, DnsQuery, DpcIsr, EventCount, FileIo, FocusChange, Frame,
+    Gc, HardFault, Jit, Method, Module, NetIo, Process, RegistryIo, Stack, Thread, ThreadPool,
+    Trace, UiDelay, UserLock,
 };
 
 /// Rows of all tables.
@@ -32,6 +32,7 @@ pub(crate) struct Machine {
     pub(crate) collections: Vec<Gc>,
     pub(crate) packets: Vec<NetIo>,
     pub(crate) files: Vec<FileIo>,
+    pub(crate) keys: Vec<RegistryIo>,
     pub(crate) pools: Vec<ThreadPool>,
     pub(crate) lookups: Vec<DnsQuery>,
     pub(crate) compiled: Vec<Jit>,
@@ -221,9 +222,11 @@ impl Machine {
             rows(&self.classes),
             rows(&self.priorities),
             rows::<CpuFrequency>(&[]),
+            rows::<FocusChange>(&[]),
             rows(&self.collections),
             rows(&self.packets),
             rows(&self.files),
+            rows(&self.keys),
             rows(&self.pools),
             rows(&self.lookups),
             rows(&self.compiled),
@@ -246,6 +249,18 @@ pub(crate) fn rows<R: Row>(rows: &[R]) -> TableRows {
     let mut columns = R::Columns::default();
     rows.iter().for_each(|row| columns.push(row));
     (R::TABLE, vec![columns.take().unwrap()])
+}
+
+/// One event of a provider in a second.
+pub(crate) fn event(second: i64, provider: &str, event_id: i32, opcode: i32) -> EventCount {
+    EventCount {
+        second,
+        provider: Some(provider.into()),
+        event_id: Some(event_id),
+        opcode: Some(opcode),
+        events: 1,
+        ..EventCount::default()
+    }
 }
 
 /// A thread that is off its processor from `out` on, for `UserRequest`.

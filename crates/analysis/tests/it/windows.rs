@@ -1,9 +1,10 @@
 //! Results of the rules on windows from the tables in which the window manager itself reports its
 //! lock and delays, next to their results from stacks.
 
+use etwkit_analysis::diagnose::DiagnoseRequest;
 use etwkit_trace::table::{UiDelay, UserLock};
 
-use super::support::{Machine, found, off};
+use super::support::{Machine, event, found, off};
 
 const MS: i64 = 1_000_000;
 const S: i64 = 1000 * MS;
@@ -309,4 +310,132 @@ fn a_wait_for_the_next_message_is_not_the_chain_of_a_hang() {
         (one.cost_ns, one.at_ns, one.chain.as_deref()),
         (Some(610 * MS), Some(1000 * MS), None)
     );
+}
+
+/// A window looks for messages, each time for about 90 ms and for this reason, and then waits for
+/// another reason until the recording ends.
+fn waiting_at_the_end(looks: i64, look_reason: i32, last_reason: i32) -> Machine {
+    let mut machine = Machine::new(&["window.exe", "server.exe"], 5 * S);
+    machine.module = Some("user32.dll");
+    let pump = machine.stack(&["GetMessageW"]);
+    for number in 0..looks {
+        let from = 100 * number * MS;
+        let look = off(1, from).reason(look_reason).readied(from + 89 * MS, 2);
+        machine.add(look.ran(from + 90 * MS, from + 100 * MS).in_stack(pump));
+    }
+    machine.add(off(1, 100 * looks * MS).reason(last_reason).open());
+    machine
+}
+
+#[test]
+fn a_hang_lasts_until_the_recording_ends() {
+    let found = found(&waiting_at_the_end(3, 13, 37), "ui-hang");
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        one.sentence,
+        "window.exe (4) did not look for messages for 4.71 s, once, since its window was still \
+         waiting when the recording ended, in a call that was not recorded (WrAlertByThreadId)"
+    );
+    // From the last look for messages on.
+    assert_eq!(
+        (one.cost_ns, one.from_ns, one.to_ns),
+        (Some(4710 * MS), Some(290 * MS), Some(5 * S))
+    );
+    assert_eq!(one.evidence, "dump wait --process 4 --chain");
+    // What happened after the end of the kernel logger is not known.
+    let mut shorter = waiting_at_the_end(3, 13, 37);
+    shorter.kernel_end_ns = Some(3 * S);
+    assert_eq!(hang_costs(&shorter), [Some(2710 * MS)]);
+}
+
+/// Costs of the hangs of a machine.
+fn hang_costs(machine: &Machine) -> Vec<Option<i64>> {
+    let found = found(machine, "ui-hang");
+    found.iter().map(|one| one.cost_ns).collect()
+}
+
+#[test]
+fn a_window_that_waits_for_messages_until_the_recording_ends_is_idle() {
+    for (look_reason, last_reason) in [
+        // Messages, by the window manager or by user32.dll itself.
+        (13, 13),
+        (6, 6),
+        (6, 13),
+        // A pool, a suspended thread.
+        (13, 15),
+        (13, 5),
+        (13, 12),
+    ] {
+        let machine = waiting_at_the_end(5, look_reason, last_reason);
+        let costs = hang_costs(&machine);
+        assert!(costs.is_empty(), "{look_reason}, {last_reason}: {costs:?}");
+    }
+    // Two looks are no loop.
+    assert!(hang_costs(&waiting_at_the_end(2, 13, 37)).is_empty());
+    // The end of the wait may be among the events that were lost.
+    let mut lossy = waiting_at_the_end(3, 13, 37);
+    lossy.lost_events = 1;
+    assert!(hang_costs(&lossy).is_empty());
+}
+
+#[test]
+fn a_window_that_is_stopped_does_not_hang() {
+    let window = || hanging(&["window.exe", "server.exe"]);
+    assert_eq!(hang_costs(&window()), [Some(800 * MS)]);
+    // Suspended, by itself or by Windows.
+    for reason in [5, 12] {
+        let mut machine = window();
+        machine.switches[1].wait_reason = Some(reason);
+        let costs = hang_costs(&machine);
+        assert!(costs.is_empty(), "{reason}: {costs:?}");
+    }
+    // A debugger has it: at an exception, and at a break point.
+    for frames in [
+        &["ntoskrnl.exe!DbgkpQueueMessage", "SendMessageW"],
+        &["ntdll.dll!DbgBreakPoint", "SendMessageW"],
+    ] {
+        let mut machine = window();
+        let stack = machine.stack(frames);
+        machine.switches[1].stack_id = Some(stack);
+        let costs = hang_costs(&machine);
+        assert!(costs.is_empty(), "{frames:?}: {costs:?}");
+    }
+}
+
+#[test]
+fn a_machine_that_sleeps_has_no_hangs() {
+    const POWER: &str = "Microsoft-Windows-Kernel-Power";
+    // The hang is from 1000 to 1800 ms.
+    for (counts, cost) in [
+        (vec![event(1, "Power", 0, 48)], None),
+        (vec![event(1, "Power", 0, 49)], None),
+        (vec![event(1, POWER, 42, 0), event(4, POWER, 107, 0)], None),
+        (vec![event(0, POWER, 42, 0), event(1, POWER, 107, 0)], None),
+        // Before and after it, and another event.
+        (vec![event(0, POWER, 107, 0)], Some(800 * MS)),
+        (vec![event(2, POWER, 42, 0)], Some(800 * MS)),
+        (vec![event(1, "Power", 0, 53)], Some(800 * MS)),
+    ] {
+        let mut machine = hanging(&["window.exe", "server.exe"]);
+        machine.counts = counts;
+        let expected = Vec::from_iter(cost.map(Some));
+        assert_eq!(hang_costs(&machine), expected, "{:?}", machine.counts);
+    }
+}
+
+#[test]
+fn the_longest_wait_of_a_trace_without_a_cause_may_still_be_open() {
+    let machine = waiting_at_the_end(3, 13, 13);
+    let diagnosis = DiagnoseRequest::default().ask(&machine.session()).unwrap();
+    let waits: Vec<_> = diagnosis
+        .costs
+        .iter()
+        .filter(|cost| cost.kind == "wait")
+        .map(|cost| (cost.sentence.as_str(), cost.cost_ns))
+        .collect();
+    let expected = "window.exe (4), the busiest program, had been waiting for 4.70 s when the \
+        recording ended, in its busiest thread (101)";
+    assert_eq!(waits, [(expected, 4700 * MS)]);
 }
