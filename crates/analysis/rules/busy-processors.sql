@@ -6,6 +6,7 @@
 -- fix: Start {culprit} with a lower priority or with fewer threads, run it at another time, or give the machine more processors.
 -- not proved: That the work of {culprit} could wait: the trace shows who had the processors, not what is more urgent.
 -- needs: context_switch
+-- needs to exclude: waits
 -- pieces: culprit_key, process_key, from_ns, to_ns FROM delays
 -- evidence: dump cpu --process {culprit_pid}
 -- spot: flame --weight cpu --process {culprit_pid}

@@ -6,7 +6,8 @@
 -- fix: Do the work on another thread and let that one notify the window when it is done.
 -- not proved: That the thread had a visible window, and that a user clicked in that time; where Windows reported the delay itself
 --   (evidence dump ui-delay), it had one.
--- needs: context_switch or ui_delay, stacks or ui_delay
+-- needs: switches with stacks or ui_delay
+-- needs to exclude: waits or ui_delay
 -- symptom: yes
 -- names: user32.dll or win32k*.sys or ui_delay
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
