@@ -302,6 +302,28 @@ fn what_is_lost_lowers_the_confidence() {
     );
 }
 
+const OFF: &str = "\
+-- rule: off
+-- title: Threads are off
+-- sentence: {victim} was off for {total}
+SELECT 'x.sys' AS culprit, process_key, thread_key, last_out_ns AS at_ns, in_ns - last_out_ns AS cost_ns,
+  in_ns - last_out_ns AS longest_ns
+FROM context_switch WHERE last_out_ns IS NOT NULL
+";
+
+/// Without the events that end waits no wait can be followed, and the findings are there all the same.
+#[test]
+fn findings_without_events_that_end_waits_have_no_chain() {
+    let mut machine = Machine::new(&["a.exe"], 1000 * MS);
+    machine.add(off(1, 100 * MS).ran(300 * MS, 310 * MS));
+    let found = diagnose(&machine, OFF, |_| ()).findings;
+    let found: Vec<_> = found
+        .iter()
+        .map(|row| (row.cost_ns, row.chain.as_deref()))
+        .collect();
+    assert_eq!(found, [(Some(200 * MS), None)]);
+}
+
 #[test]
 fn the_first_line_is_the_costliest_finding() {
     let rules = Rules::parse("test.sql", SEVERAL.as_bytes()).unwrap();
