@@ -1626,6 +1626,28 @@ fn a_window_that_waits_is_seen_without_names_of_functions() {
     }
 }
 
+/// Without the events that end waits the time off the processor shows the hang as well. Commands that show waits
+/// would refuse, so they are no evidence.
+#[test]
+fn a_window_that_waits_is_seen_without_the_events_that_end_waits() {
+    let mut machine = nameless_window(&["user32.dll!GetMessageW", "a.exe!Loop"]);
+    let asks = machine.stack(&["a.exe!Ask", "user32.dll!DispatchMessageW", "a.exe!Loop"]);
+    let wait = off(1, 150 * MS).readied(699 * MS, 2);
+    machine.add(wait.ran(699 * MS, 700 * MS).in_stack(asks));
+    let seen = |machine: &Machine| -> Vec<(Option<i64>, bool)> {
+        found(machine, "ui-hang")
+            .iter()
+            .map(|one| (one.cost_ns, one.evidence.contains("dump wait")))
+            .collect()
+    };
+    assert_eq!(seen(&machine), [(Some(600 * MS), true)]);
+    for switch in &mut machine.switches {
+        (switch.readied_ns, switch.wait_ns, switch.ready_ns) = (None, None, None);
+        (switch.readying_thread_key, switch.is_readied_by_dpc) = (None, false);
+    }
+    assert_eq!(seen(&machine), [(Some(600 * MS), false)]);
+}
+
 /// The window computes for 600 ms. Samples in user32.dll itself may be looks for messages.
 #[test]
 fn a_window_that_computes_is_seen_without_names_of_functions() {
