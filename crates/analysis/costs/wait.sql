@@ -1,6 +1,6 @@
 -- The longest wait of the program that matters most
 -- sentence: {culprit}, {why}, {waited} {cost} {ended} in its busiest thread ({tid})
--- needs: context_switch
+-- needs: waits
 -- evidence: dump wait --process {pid} --thread {tid} --chain --all-waits
 WITH focused AS (
   SELECT process_key, sum(duration_ns) AS focus_ns FROM focus_change WHERE level = 'process' AND process_key IS NOT NULL GROUP BY process_key

@@ -7,6 +7,7 @@
 -- not proved: That this work could wait: the trace shows who had the processors, not what is more urgent.
 -- symptom of: parked-processors
 -- needs: context_switch
+-- needs to exclude: waits
 -- pieces: culprit_key, process_key, from_ns, to_ns FROM delays
 -- evidence: dump cpu --process {culprit_pid}
 -- spot: flame --weight cpu --process {culprit_pid}

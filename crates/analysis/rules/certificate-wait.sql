@@ -8,7 +8,7 @@
 --   (CERT_CHAIN_REVOCATION_CHECK_CACHE_ONLY; for .NET generatePublisherEvidence).
 -- not proved: That a server was waited for, and which one: names that were looked up at that time show it (dump dns), if
 --   they were recorded.
--- needs: context_switch, stacks
+-- needs: waits with stacks
 -- pieces: culprit, process_key, from_ns, to_ns FROM waits
 -- evidence: dump wait --process {named_pid} --method '*CertGetCertificateChain*;*CryptRetrieveObjectByUrl*;*CertVerifyRevocation*' --details
 -- evidence: dump wait --process {named_pid} --method '*CertGetCertificateChain*;*CryptRetrieveObjectByUrl*;*CertVerifyRevocation*' --chain

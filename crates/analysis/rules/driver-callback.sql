@@ -5,7 +5,8 @@
 --   read. The program cannot go on until that call returns, whether the driver computes in it or waits for its service.
 -- fix: Exclude the program in the settings of the product, update the product, or replace it.
 -- not proved: That the program would have been faster by all of this time.
--- needs: context_switch or cpu_sample, stacks
+-- needs: waits with stacks or samples with stacks
+-- needs to exclude: waits with stacks
 -- names: nt*krnl*.exe
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {waiting_pid} --method '{culprit}*' --details

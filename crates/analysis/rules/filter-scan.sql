@@ -6,7 +6,7 @@
 -- fix: Exclude the folder or the program from scanning, update the product that the driver belongs to, or replace it.
 -- not proved: That the program would have been faster by all of this time: what it did next may have had to wait for
 --   something else.
--- needs: context_switch, stacks
+-- needs: waits with stacks
 -- modules: fltmgr.sys
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {pid} --method '{culprit}*' --details

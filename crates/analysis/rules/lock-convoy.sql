@@ -6,7 +6,7 @@
 -- fix: Hold the lock for less: no I/O and no calls to others inside. Give each thread or each part of the data its own lock, or collect work
 --   and do it at once. A kernel lock is taken less often if fewer threads make the call; the maker of its driver can hold it for less.
 -- not proved: What the thread inside did in that time: its stacks show it.
--- needs: context_switch, stacks
+-- needs: waits with stacks
 -- symptom: yes
 -- names: ntdll.dll, *clr.dll
 -- pieces: culprit, process_key, from_ns, to_ns FROM waits

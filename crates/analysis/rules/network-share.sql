@@ -7,7 +7,7 @@
 --   scanner of the server).
 -- not proved: Whether the network or the server is slow. How long an opening lasted that the end of the trace cuts: it counts up
 --   to there. Without operations on files, waits in the driver of shares show that a share was waited for, but not which.
--- needs: file_io or context_switch
+-- needs: file_io or waits with stacks
 -- pieces: culprit, process_key, start_ns AS from_ns, end_ns AS to_ns FROM delays
 -- evidence: dump file --process {pid} --per-process --dir-level 4
 -- spot: file --process {pid}

@@ -7,7 +7,7 @@
 -- fix: Let the lists be worked off before what is measured or hurried: delete many files earlier and wait a few
 --   seconds, or delete and write on different volumes.
 -- not proved: Which deletions made the lists long; they can be older than the trace.
--- needs: context_switch, stacks
+-- needs: waits with stacks
 -- names: ntfs.sys
 -- pieces: 'NtfsCheckpointVolume' AS culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {pid} --method 'Ntfs*' --details

@@ -7,6 +7,7 @@
 --   sub_processor CPMINCORES 100, then powercfg /setactive scheme_current.
 -- not proved: That the threads may run on the parked processors: a program can restrict them to some.
 -- needs: context_switch, cpu_parking
+-- needs to exclude: waits
 -- pieces: 'core parking' AS culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump ready --process {pid}
 -- spot: flame --weight ready --process {pid}

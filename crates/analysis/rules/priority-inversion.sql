@@ -6,7 +6,7 @@
 -- fix: Give the thread the priority of those that wait for it as long as it holds the lock, or do its work without the lock. Fewer
 --   threads of middle priority leave processors free.
 -- not proved: That it was a lock that it held: the trace shows who ended the waits, not what they were for.
--- needs: context_switch
+-- needs: waits
 -- names: nt*krnl*.exe
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {pid} --by readying-thread --details

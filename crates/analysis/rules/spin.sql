@@ -8,6 +8,7 @@
 --   (OMP_NUM_THREADS); in own code wait for an event instead of asking in a loop.
 -- not proved: That the loop could have been left sooner: a thread in it may have waited for something that was near.
 -- needs: context_switch, cpu_sample, samples with stacks
+-- needs to exclude: waits
 -- names: ntdll.dll or kernelbase.dll or nt*krnl*.exe
 -- evidence: dump cpu --process {culprit_pid} --methods '*' --include-dll --top-methods 20
 -- evidence: dump ready --process {pid}

@@ -7,7 +7,8 @@
 -- not proved: That the thread had a visible window, and that a user clicked in that time; where Windows reported the delay itself
 --   (evidence dump ui-delay), it had one. For a wait that lasts until the end of the recording, what the window waited for
 --   and how much longer: the stack of a wait is recorded when the wait ends.
--- needs: context_switch or ui_delay, stacks or ui_delay
+-- needs: switches with stacks or ui_delay
+-- needs to exclude: waits or ui_delay
 -- symptom: yes
 -- names: user32.dll or win32k*.sys or ui_delay
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
@@ -38,7 +39,7 @@ WITH RECURSIVE recording AS (
   SELECT greatest(coalesce(min(kernel_start_ns), 0), coalesce(min(range_start_ns), 0)) AS from_ns,
     coalesce(min(range_end_ns), max(duration_ns)) AS to_ns, least(min(range_end_ns), max(kernel_end_ns), max(duration_ns)) AS known_to_ns,
     sum(lost_events + lost_buffers + coalesce(missing_buffers, 0)) = 0 AS is_whole,
-    (SELECT count(*) > 0 FROM context_switch) AS has_switches
+    (SELECT count(readied_ns) > 0 FROM context_switch) AS has_waits
   FROM trace
 ), times AS ( -- when a thread was switched out, made ready and switched in, and until when it ran
   SELECT c.thread_key, c.process_key, c.stack_id, c.wait_ns, c.wait_reason, c.in_ns, c.out_ns,
@@ -277,22 +278,22 @@ WITH RECURSIVE recording AS (
 SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, d.state, max(d.through) AS through, union_duration(d.from_ns, d.to_ns) AS cost_ns,
   min(d.from_ns) AS from_ns, max(d.to_ns) AS to_ns, c.stack_id, c.thread_key, c.at_ns,
   CASE WHEN d.culprit IN ('an unknown function', 'work that was not recorded') THEN '*' ELSE d.culprit END AS work,
-  CASE WHEN d.state = 'waited for the process' AND r.has_switches THEN max(v.pid) END AS asking_pid,
+  CASE WHEN d.state = 'waited for the process' AND r.has_waits THEN max(v.pid) END AS asking_pid,
   CASE WHEN max(d.through) <> '' THEN max(v.pid) END AS helped_pid,
-  CASE WHEN d.state LIKE 'was still%' THEN max(v.pid) END AS open_pid,
-  CASE WHEN d.state = 'waited in' AND r.has_switches THEN max(v.pid) END AS waiting_pid,
+  CASE WHEN d.state LIKE 'was still%' AND r.has_waits THEN max(v.pid) END AS open_pid,
+  CASE WHEN d.state = 'waited in' AND r.has_waits THEN max(v.pid) END AS waiting_pid,
   -- Of several waits in a hang, not all may be below the function that is named.
   CASE WHEN d.state = 'waited in' AND d.culprit <> 'an unknown function' AND sum(d.wait_ns) >= 0.95 * sum(d.to_ns - d.from_ns)
     THEN max(v.pid) END AS named_pid,
   CASE WHEN bool_or(d.is_reported) THEN max(v.pid) END AS reported_pid,
   CASE WHEN d.state = 'computed in' THEN max(v.pid) END AS computing_pid,
   CASE WHEN d.state IN ('computed in', 'was busy with') THEN max(v.pid) END AS busy_pid,
-  CASE WHEN d.state LIKE 'waited%' AND r.has_switches THEN max(v.pid) END AS blocked_pid
+  CASE WHEN d.state LIKE 'waited%' AND r.has_waits THEN max(v.pid) END AS blocked_pid
 FROM delays d JOIN culprits c USING (culprit, state)
 LEFT JOIN process v USING (process_key)
 CROSS JOIN recording r
 WHERE c.long_ns >= least($min_total_ms * 1000000, $min_trace_percent / 100 * (r.to_ns - r.from_ns))
   OR c.total_ns >= greatest($min_total_ms * 1000000, $min_short_percent / 100 * (r.to_ns - r.from_ns))
 GROUP BY d.culprit, d.process_key, d.state, c.total_ns, c.count, c.longest_ns,
-  c.stack_id, c.thread_key, c.at_ns, r.has_switches
+  c.stack_id, c.thread_key, c.at_ns, r.has_waits
 ORDER BY c.total_ns DESC, d.culprit, cost_ns DESC, d.process_key

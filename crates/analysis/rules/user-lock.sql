@@ -8,7 +8,7 @@
 --   fewer of them at once. Other holders should do long work before the call into the window manager.
 -- not proved: What the holder did under the lock that took so long; see its CPU and waits at those times. Without names of
 --   functions, that the resource of the window manager is this lock.
--- needs: context_switch or user_lock, stacks or user_lock
+-- needs: waits with stacks or user_lock
 -- names: win32k*.sys or user_lock
 -- pieces: process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {wait_pid} --method '*EnterCrit*;*EnterSharedCrit*;*UserCritSec*' --details

@@ -5,7 +5,7 @@
 --   too much of that data, and each further write waits until the disk has some of it.
 -- fix: Write less or slower, past the cache (FILE_FLAG_NO_BUFFERING) or through it (FILE_FLAG_WRITE_THROUGH), or to a faster disk.
 -- not proved: Who filled the cache: writers of all programs wait (dump file shows the bytes of each).
--- needs: context_switch, stacks
+-- needs: waits with stacks
 -- names: nt*krnl*.exe
 -- pieces: culprit, process_key, from_ns, to_ns FROM delays
 -- evidence: dump wait --process {pid} --method '*CcCanIWrite*;*CcpCanIWrite*' --details

@@ -8,6 +8,7 @@
 --   powercfg /setacvalueindex scheme_current sub_processor heteropolicy 3, and schedpolicy 0 (all processors).
 -- not proved: Whether the policy of the power scheme kept it there, or an affinity that the program asked for.
 -- needs: context_switch, cpu_core
+-- needs to exclude: waits
 -- evidence: dump wait --process {pid} --details
 -- spot: flame --weight ready --process {pid}
 -- param min_efficient_percent: float = 90 – of its CPU was on E-cores: otherwise the program may run on others

@@ -241,7 +241,7 @@ fn without_cost(starts: i64) -> Option<Line> {
     (starts > 0).then(|| {
         Line::new("(")
             .counted(starts, ["start has", "starts have"])
-            .words(" no cost: the creator's call or the first run is not known; record system calls (SYSCALL), or samples or context switches with stacks)")
+            .words(" no cost: the creator's call or the first run is not known; a call is known from system calls (SYSCALL), or from named stacks of samples or context switches in it)")
     })
 }
 
@@ -265,7 +265,8 @@ const PROCESS: Recorded = Recorded::rows(
 ///
 /// Without system calls a call begins with the creator's first sample or wait below `CreateProcess`
 /// that no other one separates from the start. The first event between two starts of a thread may be
-/// in the end of the call before, so there has to be one outside of any call.
+/// in the end of the call before, so there has to be one outside of any call. The start is logged
+/// within the call, so what the creator does at the very same time is after it.
 const CALLS: &str = "SELECT process_key, create_call_ns AS call_from_ns, 'syscall' AS call_source, 0 AS moved_ns
   FROM process WHERE create_call_ns IS NOT NULL
   UNION ALL
@@ -276,7 +277,7 @@ const CALLS: &str = "SELECT process_key, create_call_ns AS call_from_ns, 'syscal
     FROM (
       SELECT *, max(ts_ns) FILTER (WHERE NOT is_in AND start_ns IS NULL) OVER (PARTITION BY thread_key, turn) AS outside_ns
       FROM (
-        SELECT *, coalesce(sum(is_start) OVER (PARTITION BY thread_key ORDER BY ts_ns, is_start
+        SELECT *, coalesce(sum(is_start) OVER (PARTITION BY thread_key ORDER BY ts_ns, is_start DESC
           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS turn
         FROM (
           SELECT creator_thread_key AS thread_key, start_ns AS ts_ns, false AS is_in, 1 AS is_start, process_key, start_ns

@@ -136,6 +136,31 @@ mod tests {
     }
 
     #[test]
+    fn rules_that_read_waits_need_the_events_that_end_them() {
+        /// Rules that other events decide; waits only say more about what these show.
+        const BY_OTHER_EVENTS: [&str; 3] = ["dns-timeout", "pool-starvation", "registry-storm"];
+        for rule in rules() {
+            let sql: String = rule
+                .text()
+                .lines()
+                .filter(|line| !line.starts_with("--"))
+                .collect();
+            let has_column = ["wait_ns", "ready_ns", "readied_ns"]
+                .iter()
+                .any(|column| sql.contains(column));
+            let is_on_waits = sql.contains("context_switch")
+                && has_column
+                && !BY_OTHER_EVENTS.contains(&rule.name.as_str());
+            let needs_waits = rule
+                .needs
+                .iter()
+                .chain(&rule.needs_to_exclude)
+                .any(|need| need.contains("waits"));
+            assert_eq!(needs_waits, is_on_waits, "{}", rule.name);
+        }
+    }
+
+    #[test]
     fn rules_have_room_for_a_change() {
         const ROOM: usize = 40;
         for rule in rules() {

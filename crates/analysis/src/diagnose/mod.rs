@@ -303,11 +303,12 @@ fn rule_rows(
         };
         let row = found(rule, answer, findings)?;
         // The answer itself stays valid: only its silence is not.
-        // What it can find without names it has found; that it finds nothing proves nothing.
-        let nameless = (row.state == "nothing")
-            .then(|| recorded.nameless(session, rule))
+        // What it can find without names or some events it has found; that it finds nothing proves
+        // nothing.
+        let unproved = (row.state == "nothing")
+            .then(|| recorded.unproved(session, rule))
             .flatten();
-        rules.push(nameless.map_or(row, |nameless| RuleRow::not_checked(rule, &nameless)));
+        rules.push(unproved.map_or(row, |missing| RuleRow::not_checked(rule, &missing)));
     }
     Ok(rules)
 }

@@ -22,10 +22,72 @@ etwkit_question::declare! {
         module: String = "File name of a module that is in stacks, in small letters.",
         has_names: bool = "Whether its functions have names.",
     }
+
+    row StackCount {
+        rows: i64 = "1 if an event has a stack, otherwise 0.",
+    }
 }
 
-/// A word for two topics that rules need together.
-const SAMPLES_WITH_STACKS: &str = "samples with stacks";
+/// Words for what rules need together, each with its parts; the first part that lacks is named.
+// A summary has samples as a topic and is without their rows, so both are asked for.
+const TOGETHER: [(&str, &[&str]); 4] = [
+    (
+        "samples with stacks",
+        &["CPU samples", "cpu_sample", "stacks of CPU samples"],
+    ),
+    (
+        "switches with stacks",
+        &["context_switch", "stacks of context switches"],
+    ),
+    ("waits", &["context_switch", READY_EVENTS]),
+    (
+        "waits with stacks",
+        &["context_switch", READY_EVENTS, "stacks of context switches"],
+    ),
+];
+
+/// The topic of the events that end waits.
+const READY_EVENTS: &str = "ready threads";
+
+/// Events that have stacks of their own.
+struct Stacked {
+    /// Name of their stacks.
+    stacks: &'static str,
+    /// Table of the events.
+    table: &'static str,
+    /// Whether one of them has a stack.
+    sql: &'static str,
+    /// What records the stacks.
+    recorded_by: &'static str,
+}
+
+/// Events whose stacks rules look into. One recording can have stacks of some and none of others.
+// One row is enough; counting all would read millions of them.
+const STACKED: [Stacked; 2] = [
+    Stacked {
+        stacks: "stacks of CPU samples",
+        table: "cpu_sample",
+        sql: "SELECT count(*) AS rows FROM (SELECT has_stack FROM cpu_sample WHERE has_stack LIMIT 1)",
+        recorded_by: "-stackwalk Profile",
+    },
+    Stacked {
+        stacks: "stacks of context switches",
+        table: "context_switch",
+        sql: "SELECT count(*) AS rows FROM (SELECT stack_id FROM context_switch WHERE stack_id IS NOT NULL LIMIT 1)",
+        recorded_by: "-stackwalk CSwitch",
+    },
+];
+
+impl Stacked {
+    /// Returns `true` if there are such events, and none has a stack.
+    fn is_stackless(&self, session: &Session) -> Result<bool> {
+        if session.leaves_out(self.table) || session.has_rows(self.table) != Some(true) {
+            return Ok(false);
+        }
+        let counts: Vec<StackCount> = ask(session, self.sql)?;
+        Ok(counts.iter().all(|count| count.rows == 0))
+    }
+}
 
 /// Modules in stacks. Where symbols were read, a few addresses lie between functions all the same; of several
 /// builds of a module one may have symbols and the other none, which is as good as none.
@@ -82,6 +144,8 @@ pub(super) struct Recorded {
     topics: HashMap<String, Vec<TopicRow>>,
     /// Modules in stacks.
     modules: Vec<StackModule>,
+    /// Kinds of events that are there without any stack.
+    stackless: Vec<&'static Stacked>,
 }
 
 impl Recorded {
@@ -101,12 +165,28 @@ impl Recorded {
             }
         }
         let modules = ask(session, STACK_MODULES)?;
-        Ok(Self { topics, modules })
+        let mut stackless = Vec::new();
+        for stacked in &STACKED {
+            if stacked.is_stackless(session)? {
+                stackless.push(stacked);
+            }
+        }
+        Ok(Self {
+            topics,
+            modules,
+            stackless,
+        })
+    }
+
+    /// What a rule lacks that found nothing, so that its silence proves nothing; `None` if it lacks nothing.
+    pub(super) fn unproved(&self, session: &Session, rule: &Rule) -> Option<String> {
+        self.first_lacking(session, &rule.needs_to_exclude)
+            .or_else(|| self.nameless(session, rule))
     }
 
     /// Modules in stacks whose functions a rule has to know by name and that have no symbols, and what gets
     /// the names; `None` if it knows all that it looks for.
-    pub(super) fn nameless(&self, session: &Session, rule: &Rule) -> Option<String> {
+    fn nameless(&self, session: &Session, rule: &Rule) -> Option<String> {
         let mut needed = rule.names.iter().chain(&rule.modules);
         // Names of a redacted trace fit no pattern, and each rule would seem to have found
         // nothing.
@@ -180,21 +260,30 @@ impl Recorded {
 
     /// What a rule needs and the extract does not have, and how to record it; `None` if nothing is missing.
     pub(super) fn missing(&self, session: &Session, rule: &Rule) -> Option<String> {
-        rule.needs.iter().find_map(|need| self.lacks(session, need))
+        self.first_lacking(session, &rule.needs)
+    }
+
+    fn first_lacking(&self, session: &Session, needs: &[String]) -> Option<String> {
+        needs.iter().find_map(|need| self.lacks(session, need))
     }
 
     fn lacks(&self, session: &Session, need: &str) -> Option<String> {
-        if need == SAMPLES_WITH_STACKS {
-            // Both are needed, and the first that lacks is named.
-            return ["CPU samples", "stacks"]
-                .into_iter()
-                .find_map(|need| self.lacks(session, need));
+        if let Some(parts) = parts_of(need) {
+            return parts.iter().find_map(|part| self.lacks(session, part));
+        }
+        if need == READY_EVENTS {
+            return self.lacks_ready_events();
+        }
+        if let Some(stacked) = STACKED.iter().find(|stacked| stacked.stacks == need) {
+            return self.lacks_stacks(session, stacked);
         }
         // The first alternative is the one that is named as missing, since rules list the better one first.
         if let Some((one, other)) = need.split_once(" or ") {
             // Of a table that no topic mentions only its rows show that it was recorded.
             let has_other = self.lacks(session, other).is_none()
-                && (self.topics.contains_key(other) || session.has_rows(other) == Some(true));
+                && (self.topics.contains_key(other)
+                    || parts_of(other).is_some()
+                    || session.has_rows(other) == Some(true));
             return self.lacks(session, one).filter(|_| !has_other);
         }
         // One recorded topic of several that fill a table is enough. What no topic mentions passes here, and
@@ -229,6 +318,36 @@ impl Recorded {
             .then(|| without_keyword(session, need))
             .flatten()
     }
+
+    /// The events that end waits, if they were not recorded.
+    fn lacks_ready_events(&self) -> Option<String> {
+        // Without topics nothing is known about what was recorded.
+        let topics = self.topics.get(READY_EVENTS)?;
+        let is_recorded = topics.iter().any(|topic| topic.is_recorded);
+        (!is_recorded).then(|| "events that make threads ready (DISPATCHER)".to_owned())
+    }
+
+    /// The stacks of events, if no stack was recorded, or none of such an event.
+    fn lacks_stacks(&self, session: &Session, stacked: &Stacked) -> Option<String> {
+        if let Some(missing) = self.lacks(session, "stacks") {
+            return Some(missing);
+        }
+        // Without topics nothing is known about what was recorded.
+        let is_stackless = self.topics.contains_key("stacks")
+            && self
+                .stackless
+                .iter()
+                .any(|one| one.stacks == stacked.stacks);
+        is_stackless.then(|| format!("{} ({})", stacked.stacks, stacked.recorded_by))
+    }
+}
+
+/// The parts of a word for what rules need together; `None` for other words.
+fn parts_of(need: &str) -> Option<&'static [&'static str]> {
+    TOGETHER
+        .iter()
+        .find(|(word, _)| *word == need)
+        .map(|(_, parts)| *parts)
 }
 
 /// The reason for which an extract is without the rows of a table.
@@ -260,4 +379,98 @@ fn has_table(session: &Session, needed: &str) -> bool {
 /// Returns `true` for the name of a table: file names have a dot, tables have none.
 fn names_table(way: &str) -> bool {
     !way.contains('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use etwkit_sql::arrow::array::RecordBatch;
+    use etwkit_trace::table::{Columns, ContextSwitch, CpuSample, Row, Table};
+
+    use super::*;
+
+    fn batches<R: Row>(rows: &[R]) -> (&'static Table, Vec<RecordBatch>) {
+        let mut columns = R::Columns::default();
+        rows.iter().for_each(|row| columns.push(row));
+        (R::TABLE, vec![columns.take().unwrap()])
+    }
+
+    fn topic(name: &str, table: &str, is_recorded: bool) -> TopicRow {
+        TopicRow {
+            topic: name.to_owned(),
+            is_recorded,
+            tables: table.to_owned(),
+            recorded_by: Some("KEYWORD".to_owned()),
+        }
+    }
+
+    /// What a rule lacks in a trace of a switch and a sample, whose stacks are those of `stacks_of`, if nothing of
+    /// the topic `without` was recorded.
+    fn lacking(needs: &str, stacks_of: &[&str], without: &str) -> Option<String> {
+        let switch = ContextSwitch {
+            stack_id: stacks_of.contains(&"switch").then_some(0),
+            ..ContextSwitch::default()
+        };
+        let sample = CpuSample {
+            has_stack: stacks_of.contains(&"sample"),
+            ..CpuSample::default()
+        };
+        let session = Session::from_batches(vec![batches(&[switch]), batches(&[sample])]).unwrap();
+        let mut recorded = Recorded::of(&session).unwrap();
+        for (name, table) in [
+            ("CPU samples", "cpu_sample"),
+            ("context switches", "context_switch"),
+            (READY_EVENTS, READY_EVENTS),
+            ("stacks", "stacks"),
+        ] {
+            let rows = vec![topic(name, table, name != without)];
+            recorded.topics.insert(name.to_owned(), rows.clone());
+            recorded.topics.insert(table.to_owned(), rows);
+        }
+        let text = format!("-- x\n-- sentence: x\n-- needs: {needs}\nSELECT 1");
+        recorded.missing(&session, &Rule::read("x", &text).unwrap())
+    }
+
+    #[test]
+    fn waits_need_the_events_that_end_them() {
+        let both = ["switch", "sample"];
+        let events = Some("events that make threads ready (DISPATCHER)".to_owned());
+        for (needs, missing) in [
+            ("context_switch", None),
+            ("switches with stacks", None),
+            ("waits", events.clone()),
+            ("waits with stacks", events.clone()),
+            ("waits with stacks or ui_delay", events),
+            ("waits with stacks or samples with stacks", None),
+        ] {
+            assert_eq!(lacking(needs, &both, READY_EVENTS), missing, "{needs}");
+            assert_eq!(lacking(needs, &both, ""), None, "{needs}");
+        }
+        assert_eq!(
+            lacking("waits", &both, "context switches").as_deref(),
+            Some("context switches (KEYWORD)")
+        );
+    }
+
+    #[test]
+    fn stacks_of_one_kind_of_events_are_none_of_another() {
+        let switches = Some("stacks of context switches (-stackwalk CSwitch)");
+        let samples = Some("stacks of CPU samples (-stackwalk Profile)");
+        for (needs, of_samples_alone, of_switches_alone) in [
+            ("stacks", None, None),
+            ("waits", None, None),
+            ("waits with stacks", switches, None),
+            ("switches with stacks", switches, None),
+            ("samples with stacks", None, samples),
+            ("waits with stacks or samples with stacks", None, None),
+        ] {
+            let of = |kind| lacking(needs, &[kind], "");
+            assert_eq!(of("sample").as_deref(), of_samples_alone, "{needs}");
+            assert_eq!(of("switch").as_deref(), of_switches_alone, "{needs}");
+        }
+        // Without any stack, the advice is to record all of them.
+        for needs in ["waits with stacks", "samples with stacks"] {
+            let missing = lacking(needs, &[], "stacks");
+            assert_eq!(missing.as_deref(), Some("stacks (KEYWORD)"), "{needs}");
+        }
+    }
 }

@@ -361,6 +361,7 @@ impl Rule {
             ("fix", self.fix.clone()),
             ("does not prove", self.not_proved.clone()),
             ("needs", self.needs.join(", ")),
+            ("needs to exclude", self.needs_to_exclude.join(", ")),
             ("names", self.names.join(", ")),
             ("modules", self.modules.join(", ")),
         ];

@@ -46,6 +46,8 @@ pub struct Rule {
     pub confidence: String,
     /// Tables and topics that have to be recorded.
     pub needs: Vec<String>,
+    /// Tables and topics without which its silence proves nothing, although it can find something.
+    pub needs_to_exclude: Vec<String>,
     /// Modules whose functions have to have names; without them its silence proves nothing.
     pub names: Vec<String>,
     /// Modules that it looks for by their own names; in a trace without real names its silence
@@ -139,6 +141,7 @@ impl Rule {
             not_proved: header.one("not proved"),
             confidence: header.one("confidence"),
             needs: list("needs"),
+            needs_to_exclude: list("needs to exclude"),
             names: list("names"),
             modules: list("modules"),
             evidence: header

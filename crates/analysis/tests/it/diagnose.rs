@@ -303,6 +303,28 @@ fn what_is_lost_lowers_the_confidence() {
     );
 }
 
+const OFF: &str = "\
+-- rule: off
+-- title: Threads are off
+-- sentence: {victim} was off for {total}
+SELECT 'x.sys' AS culprit, process_key, thread_key, last_out_ns AS at_ns, in_ns - last_out_ns AS cost_ns,
+  in_ns - last_out_ns AS longest_ns
+FROM context_switch WHERE last_out_ns IS NOT NULL
+";
+
+/// Without the events that end waits no wait can be followed, and the findings are there all the same.
+#[test]
+fn findings_without_events_that_end_waits_have_no_chain() {
+    let mut machine = Machine::new(&["a.exe"], 1000 * MS);
+    machine.add(off(1, 100 * MS).ran(300 * MS, 310 * MS));
+    let found = diagnose(&machine, OFF, |_| ()).findings;
+    let found: Vec<_> = found
+        .iter()
+        .map(|row| (row.cost_ns, row.chain.as_deref()))
+        .collect();
+    assert_eq!(found, [(Some(200 * MS), None)]);
+}
+
 #[test]
 fn the_first_line_is_the_costliest_finding() {
     let rules = Rules::parse("test.sql", SEVERAL.as_bytes()).unwrap();
@@ -1876,6 +1898,28 @@ fn a_window_that_waits_is_seen_without_names_of_functions() {
         let expected = (Vec::from_iter(cost.map(Some)), state.to_owned());
         assert_eq!(hangs(&machine), expected, "{fetches:?} {works:?}");
     }
+}
+
+/// Without the events that end waits the time off the processor shows the hang as well. Commands that show waits
+/// would refuse, so they are no evidence.
+#[test]
+fn a_window_that_waits_is_seen_without_the_events_that_end_waits() {
+    let mut machine = nameless_window(&["user32.dll!GetMessageW", "a.exe!Loop"]);
+    let asks = machine.stack(&["a.exe!Ask", "user32.dll!DispatchMessageW", "a.exe!Loop"]);
+    let wait = off(1, 150 * MS).readied(699 * MS, 2);
+    machine.add(wait.ran(699 * MS, 700 * MS).in_stack(asks));
+    let seen = |machine: &Machine| -> Vec<(Option<i64>, bool)> {
+        found(machine, "ui-hang")
+            .iter()
+            .map(|one| (one.cost_ns, one.evidence.contains("dump wait")))
+            .collect()
+    };
+    assert_eq!(seen(&machine), [(Some(600 * MS), true)]);
+    for switch in &mut machine.switches {
+        (switch.readied_ns, switch.wait_ns, switch.ready_ns) = (None, None, None);
+        (switch.readying_thread_key, switch.is_readied_by_dpc) = (None, false);
+    }
+    assert_eq!(seen(&machine), [(Some(600 * MS), false)]);
 }
 
 /// The window computes for 600 ms. Samples in user32.dll itself may be looks for messages.

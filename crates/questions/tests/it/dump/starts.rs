@@ -182,11 +182,9 @@ fn single_starts_name_their_creator() {
     assert_eq!(of(StartRequest { time, ..all }), [12, 16]);
 }
 
-/// Without system calls a call begins with the creator's first sample or wait in it: `shell.exe` is
-/// outside until 5 ms, enters the call at 8 ms, waits in it from 9 ms, and the process is there at
-/// 20 ms. Of the second start nothing is known but that the first call lasted up to 25 ms.
-#[test]
-fn without_system_calls_the_stacks_of_the_creator_say_when_it_called() {
+/// Starts by `shell.exe` at 20 and 40 ms. It waits in a call from 9 ms on, and `samples` are times in milliseconds and
+/// stacks: 0 is outside of any call, 1 in one.
+fn starts_by(samples: &[(i64, i32)]) -> Vec<StartEvent> {
     let start = |key, thread, at| Process {
         start_ns: Some(at),
         first_thread_key: Some(thread),
@@ -221,7 +219,10 @@ fn without_system_calls_the_stacks_of_the_creator_say_when_it_called() {
         stack_id: Some(1),
         ..ContextSwitch::default()
     };
-    // Stack 0 is outside of any call, stack 1 in one.
+    let samples: Vec<CpuSample> = samples
+        .iter()
+        .map(|(at, stack_id)| sample(*at, *stack_id))
+        .collect();
     let module = |module_id, name: &str| Module {
         module_id,
         name: name.to_owned(),
@@ -259,16 +260,25 @@ fn without_system_calls_the_stacks_of_the_creator_say_when_it_called() {
             thread(2, 2, Some(23 * MS)),
             thread(3, 3, Some(43 * MS)),
         ]),
-        rows(&[sample(5, 0), sample(8, 1), sample(25, 1)]),
+        rows(&samples),
         rows(&[waits]),
     ])
     .unwrap();
     let sql = StartRequest::default().events_sql();
-    let found: Vec<StartEvent> =
+    let mut found: Vec<StartEvent> =
         ask(&session, &sql).unwrap_or_else(|error| panic!("{error}\n{sql}"));
+    found.retain(|row| row.start_ns.is_some());
+    found
+}
+
+/// Without system calls a call begins with the creator's first sample or wait in it: `shell.exe` is
+/// outside until 5 ms, enters the call at 8 ms, waits in it from 9 ms, and the process is there at
+/// 20 ms. Of the second start nothing is known but that the first call lasted up to 25 ms.
+#[test]
+fn without_system_calls_the_stacks_of_the_creator_say_when_it_called() {
+    let found = starts_by(&[(5, 0), (8, 1), (25, 1)]);
     let found: Vec<_> = found
         .iter()
-        .filter(|row| row.start_ns.is_some())
         .map(|row| {
             (
                 row.pid.unwrap(),
@@ -283,6 +293,24 @@ fn without_system_calls_the_stacks_of_the_creator_say_when_it_called() {
         [
             (12, None, None, None),
             (8, Some(15 * MS), Some(12 * MS), Some("stacks")),
+        ]
+    );
+}
+
+/// The start is logged within the call: what is outside of it at the very same time does not separate the two.
+#[test]
+fn what_the_creator_does_at_the_time_of_a_start_is_after_the_call() {
+    let found = starts_by(&[(5, 0), (8, 1), (20, 0), (33, 1)]);
+    let mut calls: Vec<_> = found
+        .iter()
+        .map(|row| (row.start_ns, row.call_ns))
+        .collect();
+    calls.sort_unstable();
+    assert_eq!(
+        calls,
+        [
+            (Some(20 * MS), Some(12 * MS)),
+            (Some(40 * MS), Some(7 * MS)),
         ]
     );
 }
