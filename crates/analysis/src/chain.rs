@@ -239,7 +239,9 @@ impl WaitRequest {
         let process = waits.first().and_then(|wait| wait.process.as_deref());
         Ok(process.map_or_else(String::new, |name| {
             let name = shell::quoted_pattern(name);
-            format!(", and --process {name} --all-waits the chains of the process with the longest wait")
+            format!(
+                ", and --process {name} --all-waits the chains of the process with the longest wait"
+            )
         }))
     }
 

@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn rules_have_room_for_a_change() {
-        const ROOM: usize = 40;
+        const ROOM: usize = 25;
         for rule in rules() {
             let room = rule.query().room();
             assert!(

@@ -5,10 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use etwkit_extract::digest;
 use etwkit_question::ask;
-use etwkit_sql::Session;
 use etwkit_sql::arrow::array::RecordBatch;
+use etwkit_sql::{Session, digest};
 use etwkit_trace::import::findings;
 use etwkit_trace::table::{Finding, Row as _, RuleOutcome, Table};
 

@@ -179,15 +179,10 @@ fn crates_do_not_know_what_lies_above_them() {
         assert!(!needs.contains(reader), "etwkit knows {reader}");
     }
     let manifest = std::fs::read_to_string(root().join("crates/analysis/Cargo.toml")).unwrap();
-    let (needs, _) = manifest.split_once("[dev-dependencies]").unwrap();
-    for reader in [
-        "etwkit-etl",
-        "etwkit-decode",
-        "etwkit-trace",
-        "etwkit-extract",
-    ] {
+    // It declares none, but makes the rows of the tables of a diagnosis, which `trace` declares.
+    for reader in ["etwkit-etl", "etwkit-decode", "etwkit-extract"] {
         assert!(
-            !needs.contains(reader),
+            !manifest.contains(reader),
             "analysis reads tables through queries, not {reader}"
         );
     }

@@ -362,11 +362,14 @@ fn explain(
     asked: &[PathBuf],
     printer: &mut Printer<'_>,
 ) -> anyhow::Result<()> {
-    let of = match asked {
+    // A comparison may name one extract as both sides.
+    let mut asked = asked.to_vec();
+    asked.dedup();
+    let of = match asked.as_slice() {
         [one] => one.display().to_string(),
         several => format!("{} extracts", several.len()),
     };
-    let looked_into = asked.get(..LOOKED_INTO).unwrap_or(asked);
+    let looked_into = asked.get(..LOOKED_INTO).unwrap_or(&asked);
     let sentence = chosen.sentence(&of, || open_extracts(looked_into, printer))?;
     say_nothing(args, &sentence, printer)
 }

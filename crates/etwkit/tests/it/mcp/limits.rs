@@ -119,8 +119,8 @@ fn wrong_arguments_say_what_was_expected() {
         let (message, _) = error(reply);
         assert!(message.contains(expected), "{step}\n{message}");
     }
-    assert!(error(&replies[5]).1.contains("`open`"));
-    assert!(error(&replies[7]).1.contains("similar: cpu"));
+    assert!(error(&replies[6]).1.contains("`open`"));
+    assert!(error(&replies[8]).1.contains("similar: cpu"));
     assert!(
         replies.last().unwrap()["refused"]
             .as_str()

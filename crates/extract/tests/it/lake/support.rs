@@ -117,7 +117,7 @@ impl Farm {
     }
 }
 
-/// The same extract with a diagnosis by these rules, as far as its manifest shows.
+/// Returns the extract with a diagnosis by these rules, as far as its manifest shows.
 pub(crate) fn diagnosed((name, extract): (String, Extract), rules: &str) -> (String, Extract) {
     let path = extract.path().join("manifest.json");
     let text = std::fs::read(&path).unwrap();
