@@ -12,7 +12,7 @@
 -- pieces: culprit, process_key, start_ns AS from_ns, end_ns AS to_ns FROM delays
 -- evidence: dump dns --process {pid}
 -- spot: dns --process {pid}
--- param min_single_ms: float = 100 – shorter ones hold up nobody; a time-out itself proves that the server did not answer
+-- param min_single_ms: float = 100 – shorter ones go unnoticed; a time-out itself proves that the server did not answer
 -- param min_total_ms: float = 300 – one query is enough, or several that add up: a program waits for each
 WITH queries AS ( -- one without an answer lasts as long as its process, or the trace
   SELECT q.*, coalesce(q.duration_ns, least(p.stop_ns, coalesce(t.range_end_ns, t.duration_ns)) - q.start_ns) AS lasted_ns

@@ -11,7 +11,7 @@
 -- needs: event_count
 -- evidence: dump logger
 -- param min_missing_percent: float = 10 – of the trace; sessions of one recording stop within moments of each other
--- param min_missing_ms: float = 1000 – below that one session was only stopped before the other, if no event says that somebody started it
+-- param min_missing_ms: float = 1000 – below that one session was only stopped before the other, if no event reports its start
 -- param min_seconds_percent: float = 50 – of the missing seconds in which providers wrote: a recording that goes on
 WITH known AS ( -- the trace, or the part of it that was extracted
   SELECT kernel_end_ns, coalesce(range_start_ns, 0) AS start_ns, coalesce(range_end_ns, duration_ns) AS end_ns FROM trace

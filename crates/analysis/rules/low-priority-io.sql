@@ -11,7 +11,7 @@
 -- shows: service time, in which the disk worked on the requests; the finding also counts their time in the queue
 -- spot: disk --process {pid}
 -- param min_io_ms: float = 600 – shorter I/O does not reach the top of a ranking
--- param min_share_percent: float = 5 – of the recording: a disk that works for the program for less is in nobody's way
+-- param min_share_percent: float = 5 – of the recording: a disk that works for the program for less hinders no other program
 -- param min_low_percent: float = 90 – of its I/O time; what has normal priority may hold up others
 -- param max_queue_percent: float = 20 – of its I/O time, that others spent in the queue: then it may be to blame
 WITH sums AS (

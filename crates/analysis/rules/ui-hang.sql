@@ -5,8 +5,8 @@
 --   not react, and Windows calls it "not responding" after 5 s.
 -- fix: Do the work on another thread and let that one notify the window when it is done.
 -- not proved: That the thread had a visible window, and that a user clicked in that time; where Windows reported the delay itself
---   (evidence dump ui-delay), it had one. For a wait that lasts until the end of the recording, what the window waited for
---   and how much longer: the stack of a wait is recorded when the wait ends.
+--   (evidence dump ui-delay), it had one. What the window waited for, and how much longer, if the wait lasts until the end of
+--   the recording: its stack is recorded when it ends.
 -- needs: switches with stacks or ui_delay
 -- needs to exclude: waits or ui_delay
 -- symptom: yes
@@ -26,7 +26,7 @@
 -- param min_single_ms: float = 200 – a delay that people notice
 -- param min_total_ms: float = 400 – a single short one is soon forgotten
 -- param min_short_ms: float = 100 – a delay that people feel when it comes again and again
--- param min_short_percent: float = 5 – of the recording, for such delays: fewer are forgotten
+-- param min_short_percent: float = 5 – of the recording, for these delays: fewer are forgotten
 -- param min_trace_percent: float = 10 – of the recording, where that is less: in a second even a short one is much
 -- param min_known_percent: float = 80 – of a hang in which the thread is known to run or to wait: time that was not recorded does not count
 -- param min_sampled_percent: float = 50 – of the time in which the thread ran: without samples it did not compute
