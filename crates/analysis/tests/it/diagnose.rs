@@ -1013,6 +1013,24 @@ fn the_total_of_a_queue_is_that_of_all_its_processes() {
     assert_eq!(one.victims, "a.exe (4) 240 ms, b.exe (8) 240 ms");
 }
 
+/// Two threads of one process wait at the same time: the process waited once, in the total and in its own
+/// cost.
+#[test]
+fn threads_of_a_process_that_queue_at_the_same_time_cost_it_their_union() {
+    let mut machine = Machine::new(&["a.exe", "a.exe", "a.exe"], 10_000 * MS);
+    let lock = machine.stack(&["ntdll.dll!RtlEnterCriticalSection", "a.exe!Load"]);
+    for (thread, from_ms, to_ms) in [(1, 0, 600), (2, 200, 900)] {
+        let wait = off(thread, from_ms * MS).readied(to_ms * MS, 3);
+        machine.add(wait.ran(to_ms * MS, (to_ms + 1) * MS).in_stack(lock));
+    }
+    let found = found(&machine, "lock-convoy");
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!((one.cost_ns, one.count), (Some(900 * MS), Some(2)));
+    assert_eq!(one.victims, "a.exe (4) 900 ms");
+}
+
 /// Two waits for a critical section, of a thread each or both of one: a lock that is held for so long is
 /// noticed, however few wait, but one thread is no queue.
 #[test]
