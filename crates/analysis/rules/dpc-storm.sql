@@ -50,13 +50,15 @@ WITH calls AS (
       AND c.module NOT IN ('ntoskrnl.exe', 'ntkrnlmp.exe', 'hal.dll')
     GROUP BY c.module, d.module_id)
   GROUP BY framework
-), hit AS ( -- of processes that ran on that processor, how long DPCs and interrupts had it
+), hit AS ( -- of processes that ran on that processor, how long DPCs and interrupts of any driver had it
   SELECT s.framework, w.process_key, sum(w.dpc_isr_ns) AS dpc_ns
   FROM storms s JOIN busiest b ON b.framework = s.framework JOIN context_switch w ON w.cpu = b.cpu JOIN process p ON p.process_key = w.process_key
   WHERE p.pid NOT IN (0, 4) AND w.dpc_isr_ns > 0
   GROUP BY s.framework, w.process_key
 )
-SELECT coalesce(m.name, 'an unknown driver') AS culprit, v.process_key, s.total_ns, coalesce(v.dpc_ns, s.total_ns) AS cost_ns, s.count, s.longest_ns,
+SELECT coalesce(m.name, 'an unknown driver') AS culprit, v.process_key, s.total_ns,
+  -- A driver took no more from a process than its own DPCs and interrupts lasted.
+  least(coalesce(v.dpc_ns, s.total_ns), s.total_ns) AS cost_ns, s.count, s.longest_ns,
   coalesce(' (' || nullif(concat_ws(', ', m.company, nullif(m.product_name, m.company)), '') || ')', '') AS product,
   CASE WHEN s.cpus = 1 THEN ', all on processor ' || b.cpu ELSE '' END AS place,
   s.from_ns, s.to_ns, CAST(NULL AS INT) AS stack_id, CAST(NULL AS INT) AS thread_key, s.at_ns

@@ -196,3 +196,38 @@ impl Parts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(start: i64, end: i64, amount: i64) -> Part {
+        Part {
+            row: 0,
+            dim: Dim::Mark,
+            key: 0,
+            sub: 0,
+            slot: 0,
+            start,
+            end,
+            amount,
+        }
+    }
+
+    /// A range has its start and does not have its end, so that ranges that touch share nothing.
+    #[test]
+    fn ranges_that_touch_have_each_part_once() {
+        let moment = part(20, 20, 7);
+        let stretch = part(15, 25, 0);
+        let within = |it: &Part, from, to| it.before(to) - it.before(from);
+        assert_eq!(within(&moment, 10, 20), 0, "at the end");
+        assert_eq!(within(&moment, 20, 30), 7, "at the start");
+        assert_eq!(within(&moment, 20, 21), 7, "of its own nanosecond");
+        for whole in [moment, stretch] {
+            for cut in 10..=30 {
+                let halves = within(&whole, 10, cut) + within(&whole, cut, 30);
+                assert_eq!(halves, whole.whole(), "{cut}");
+            }
+        }
+    }
+}

@@ -5,7 +5,7 @@ use etwkit_question::Question;
 use etwkit_question::range::{Range, Unit};
 use etwkit_trace::table::{
     CpuClass, CpuClassPriority, CpuCore, CpuMethod, CpuParking, CpuProcess, CpuSample, Disk,
-    DiskIo, DnsQuery, EventCount, FileIo, Gc, HardFault, Jit, NetIo, RegistryIo, Thread,
+    DiskIo, DnsQuery, DpcIsr, EventCount, FileIo, Gc, HardFault, Jit, NetIo, RegistryIo, Thread,
     ThreadPool,
 };
 
@@ -1034,6 +1034,55 @@ fn the_total_of_a_queue_is_that_of_all_its_processes() {
     };
     assert_eq!((one.cost_ns, one.count), (Some(480 * MS), Some(40)));
     assert_eq!(one.victims, "a.exe (4) 240 ms, b.exe (8) 240 ms");
+}
+
+/// Two threads of one process wait at the same time: the process waited once, in the total and in its own
+/// cost.
+#[test]
+fn threads_of_a_process_that_queue_at_the_same_time_cost_it_their_union() {
+    let mut machine = Machine::new(&["a.exe", "a.exe", "a.exe"], 10_000 * MS);
+    let lock = machine.stack(&["ntdll.dll!RtlEnterCriticalSection", "a.exe!Load"]);
+    for (thread, from_ms, to_ms) in [(1, 0, 600), (2, 200, 900)] {
+        let wait = off(thread, from_ms * MS).readied(to_ms * MS, 3);
+        machine.add(wait.ran(to_ms * MS, (to_ms + 1) * MS).in_stack(lock));
+    }
+    let found = found(&machine, "lock-convoy");
+    let [one] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!((one.cost_ns, one.count), (Some(900 * MS), Some(2)));
+    assert_eq!(one.victims, "a.exe (4) 900 ms");
+}
+
+/// DPCs of two drivers interrupt a thread: neither driver took more of it than its own DPCs did.
+#[test]
+fn a_driver_costs_a_victim_no_more_than_its_own_dpcs() {
+    let mut machine = Machine::new(&["System", "a.exe"], 1000 * MS);
+    machine.drivers = vec!["net.sys", "disk.sys"];
+    machine.stack(&["net.sys!Receive"]);
+    machine.stack(&["disk.sys!Complete"]);
+    let dpc = |frame_id, from_ms: i64, to_ms: i64| DpcIsr {
+        kind: "dpc",
+        cpu: 2,
+        start_ns: from_ms * MS,
+        end_ns: to_ms * MS,
+        duration_ns: (to_ms - from_ms) * MS,
+        frame_id,
+        ..DpcIsr::default()
+    };
+    machine.dpcs = vec![dpc(0, 100, 300), dpc(1, 400, 700)];
+    let mut interrupted = first(2, 0, 900 * MS);
+    interrupted.0.dpc_isr_ns = Some(500 * MS);
+    machine.add(interrupted);
+    let costs: Vec<(String, Option<i64>, String)> = found(&machine, "dpc-storm")
+        .into_iter()
+        .map(|finding| (finding.culprit, finding.cost_ns, finding.victims))
+        .collect();
+    let of = |driver: &str, ms: i64| {
+        let victim = format!("a.exe (8) {ms} ms");
+        (driver.to_owned(), Some(ms * MS), victim)
+    };
+    assert_eq!(costs, [of("disk.sys", 300), of("net.sys", 200)]);
 }
 
 /// Two waits for a critical section, of a thread each or both of one: a lock that is held for so long is

@@ -21,6 +21,18 @@ struct Diagnosed {
     misplaced: Vec<String>,
     /// Rules of the planted causes, and the culprits that their questions in the library of SQL have.
     by_hand: Vec<(String, Vec<Value>)>,
+    /// Their rows in which one victim lost more time than all of them together.
+    dearer: Vec<String>,
+}
+
+/// Returns the fault of a row of a rule in which one victim lost more time than all victims together.
+fn dearer_than_all(rule: &str, row: &Value) -> Option<String> {
+    let cost = row["cost_ns"].as_i64()?;
+    let total = row["total_ns"].as_i64()?;
+    let (culprit, victim) = (&row["culprit"], &row["process_key"]);
+    (cost > total).then(|| {
+        format!("{rule}, {culprit}: process {victim} lost {cost} ns of {total} ns of all victims")
+    })
 }
 
 /// Writes a trace of a case with its symbols, and extracts it.
@@ -57,12 +69,15 @@ fn diagnose(case: &Case, rule: Option<&str>) -> Diagnosed {
         .iter()
         .filter_map(|finding| misplaced(&extract, finding))
         .collect();
+    let mut dearer = Vec::new();
     let by_hand: Vec<_> = truth
         .causes
         .iter()
         .map(|cause| {
             let question = format!("@rules/{}", cause.rule);
             let rows = json_lines(&run(&["sql", "--format", "json", &extract, &question]).out);
+            let of_rule = |row| dearer_than_all(&cause.rule, row);
+            dearer.extend(rows.iter().filter_map(of_rule));
             (
                 cause.rule.clone(),
                 rows.iter()
@@ -77,6 +92,7 @@ fn diagnose(case: &Case, rule: Option<&str>) -> Diagnosed {
         findings,
         misplaced,
         by_hand,
+        dearer,
     }
 }
 
@@ -175,8 +191,9 @@ fn judge(case: &Case, diagnosed: &Diagnosed) -> Vec<String> {
         findings,
         misplaced,
         by_hand,
+        dearer,
     } = diagnosed;
-    let mut wrong = misplaced.clone();
+    let mut wrong = [misplaced.as_slice(), dearer.as_slice()].concat();
     for cause in &truth.causes {
         let is_it =
             |finding: &&Value| finding["rule"] == cause.rule && finding["culprit"] == cause.culprit;

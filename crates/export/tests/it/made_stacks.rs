@@ -4,10 +4,12 @@ use etwkit_sql::Session;
 use etwkit_sql::arrow::array::RecordBatch;
 use etwkit_trace::table::{
     Columns, CpuProcess, CpuSample, CpuStack, Frame, Method, Module, Process, Row, Stack, Table,
-    Thread,
+    Thread, Trace,
 };
 
-pub(crate) fn rows<R: Row>(rows: &[R]) -> (&'static Table, Vec<RecordBatch>) {
+type TableRows = (&'static Table, Vec<RecordBatch>);
+
+pub(crate) fn rows<R: Row>(rows: &[R]) -> TableRows {
     let mut columns = R::Columns::default();
     rows.iter().for_each(|row| columns.push(row));
     (R::TABLE, vec![columns.take().unwrap()])
@@ -19,12 +21,29 @@ pub(crate) const WEIGHT: i64 = 1_000_100;
 /// Two processes. Stacks 0 to 3 are `main`, `main b` (b at two places), `main b`, `main a`; 4 is
 /// code without a name.
 pub(crate) fn session() -> Session {
-    named(&["shop.exe", "shop.dll", "main", "b", "a"])
+    named(&NAMES)
 }
+
+const NAMES: [&str; 5] = ["shop.exe", "shop.dll", "main", "b", "a"];
 
 /// Returns [`session`] with these names: of the first process, of the module and of its
 /// methods.
-pub(crate) fn named([program, dll, main, b, a]: &[&str; 5]) -> Session {
+pub(crate) fn named(names: &[&str; 5]) -> Session {
+    Session::from_batches(tables(names)).unwrap()
+}
+
+/// Returns [`session`] with a recording that starts at this FILETIME and has this length.
+pub(crate) fn recorded(start_filetime: i64, duration_ns: i64) -> Session {
+    let mut tables = tables(&NAMES);
+    tables.push(rows(&[Trace {
+        start_filetime,
+        duration_ns,
+        ..Trace::default()
+    }]));
+    Session::from_batches(tables).unwrap()
+}
+
+fn tables([program, dll, main, b, a]: &[&str; 5]) -> Vec<TableRows> {
     let process = |key, pid, name: &str| Process {
         process_key: key,
         pid,
@@ -75,7 +94,7 @@ pub(crate) fn named([program, dll, main, b, a]: &[&str; 5]) -> Session {
         cpu_ns: samples * WEIGHT,
         ..CpuProcess::default()
     };
-    Session::from_batches(vec![
+    vec![
         rows(&[process(1, 8, program), process(2, 12, "db.exe")]),
         rows(&[thread(1, 1, 80), thread(2, 1, 84), thread(3, 2, 120)]),
         rows(&[Module {
@@ -118,6 +137,5 @@ pub(crate) fn named([program, dll, main, b, a]: &[&str; 5]) -> Session {
             sum(2, 1, 1),
         ]),
         rows(&[total(1, 4), total(2, 2)]),
-    ])
-    .unwrap()
+    ]
 }

@@ -6,10 +6,11 @@ use std::process::Command;
 
 use etwkit_export::{ExportRequest, format};
 use etwkit_question::ProcessQuery;
+use etwkit_question::range::Range;
 use etwkit_questions::stack::tree::Metric;
 use flate2::read::GzDecoder;
 
-use super::made_stacks::{WEIGHT, session};
+use super::made_stacks::{WEIGHT, recorded, session};
 
 /// Fields of a message by number: numbers, and the bytes of all other fields.
 #[derive(Default)]
@@ -20,9 +21,12 @@ impl Fields {
         let mut fields = Self::default();
         while !bytes.is_empty() {
             let key = varint(&mut bytes);
-            let value = varint(&mut bytes);
+            let value = match key & 7 {
+                1 => fixed(&mut bytes),
+                _ => varint(&mut bytes),
+            };
             let block = match key & 7 {
-                0 => Vec::new(),
+                0 | 1 => Vec::new(),
                 2 => {
                     let (block, rest) = bytes.split_at(value as usize);
                     bytes = rest;
@@ -62,6 +66,12 @@ impl Fields {
     }
 }
 
+fn fixed(bytes: &mut &[u8]) -> u64 {
+    let (first, rest) = bytes.split_first_chunk().unwrap();
+    *bytes = rest;
+    u64::from_le_bytes(*first)
+}
+
 fn varint(bytes: &mut &[u8]) -> u64 {
     let mut number = 0;
     for place in 0.. {
@@ -89,6 +99,7 @@ pub(crate) struct Profile {
     /// File and build id.
     pub(crate) mappings: Vec<(String, String)>,
     types: Vec<String>,
+    time_ns: u64,
     duration_ns: u64,
 }
 
@@ -150,6 +161,7 @@ impl Profile {
             samples: profile.messages(2).iter().map(sample).collect(),
             types: types.collect(),
             mappings: profile.messages(3).iter().map(mapping).collect(),
+            time_ns: profile.number(9),
             duration_ns: profile.number(10),
             strings,
         }
@@ -263,6 +275,49 @@ fn a_profile_of_nothing_is_a_profile() {
         .write(format("pprof").unwrap(), &session(), &mut Vec::new())
         .unwrap_err();
     assert!(error.is_nothing(), "{error}");
+}
+
+/// Returns start and length in a file of OpenTelemetry.
+fn extent_of_otlp(bytes: &[u8]) -> (u64, u64) {
+    let only = |message: &Fields, field| {
+        let mut all = message.messages(field);
+        assert_eq!(all.len(), 1);
+        all.remove(0)
+    };
+    let resource = only(&Fields::read(bytes), 1);
+    let scope = only(&resource, 2);
+    let profile = only(&scope, 2);
+    (profile.number(3), profile.number(4))
+}
+
+/// Formats that say when a profile begins and how long it is mean the exported range.
+#[test]
+fn the_profile_of_a_range_begins_with_it() {
+    // A recording of 5 s that began at 1970-01-01 00:00:01.
+    let session = recorded(116_444_736_010_000_000, 5_000_000_000);
+    let whole = (i64::MIN, i64::MAX);
+    let second = (1_000_000_000, 2_500_000_000);
+    let last = (3_000_000_000, i64::MAX);
+    for ((min, max), extent) in [
+        (whole, (1_000_000_000, 5_000_000_000)),
+        (second, (2_000_000_000, 1_500_000_000)),
+        (last, (4_000_000_000, 2_000_000_000)),
+    ] {
+        let request = ExportRequest {
+            time: Range { min, max },
+            ..ExportRequest::default()
+        };
+        let [pprof, otlp] = ["pprof", "otlp"].map(|name| {
+            let mut out = Vec::new();
+            request
+                .write(format(name).unwrap(), &session, &mut out)
+                .unwrap();
+            out
+        });
+        let pprof = Profile::read(&pprof);
+        assert_eq!((pprof.time_ns, pprof.duration_ns), extent, "pprof");
+        assert_eq!(extent_of_otlp(&otlp), extent, "otlp");
+    }
 }
 
 /// The first run on a machine takes a minute or two, in which Go builds its reader.

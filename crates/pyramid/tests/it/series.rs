@@ -163,6 +163,41 @@ fn bytes_are_those_of_rows_in_every_bucket_and_in_all() {
     }
 }
 
+/// A range has its start and does not have its end: its total is the sum of its buckets.
+#[test]
+fn an_event_at_the_start_of_a_range_belongs_to_it_and_one_at_its_end_does_not() {
+    let step = 1000;
+    // Each event has a bit of its own.
+    let made = extract(10 * step, 4, |tables| {
+        tables.write((0..10).map(|nth| NetIo {
+            protocol: "tcp",
+            kind: "send",
+            process_key: Some(1),
+            ts_ns: nth * step,
+            size_bytes: 1_i64 << nth,
+            ..NetIo::default()
+        }));
+    });
+    for (from, to) in (0..10_i64).flat_map(|from| (from + 1..=10).map(move |to| (from, to))) {
+        let range = (from * step, to * step);
+        let buckets = u32::try_from(to - from).unwrap();
+        let answer = ask(
+            &made,
+            SeriesKind::Net,
+            range,
+            buckets,
+            3,
+            Selection::default(),
+        );
+        let [series] = &answer.series[..] else {
+            panic!("{from} to {to}: {:?}", answer.series)
+        };
+        let values: Vec<i64> = (from..to).map(|nth| 1_i64 << nth).collect();
+        assert_eq!(series.values, values, "{from} to {to}");
+        assert_eq!(series.total, values.iter().sum::<i64>(), "{from} to {to}");
+    }
+}
+
 #[test]
 fn disks_are_busy_while_they_serve() {
     let (made, all) = made();

@@ -286,6 +286,27 @@ fn public_symbols_have_the_lines_of_their_object_file() {
     }
 }
 
+/// Two functions that touch, and a gap behind them.
+#[test]
+fn where_functions_touch_the_next_one_begins() {
+    let mut symbols = Symbols::default();
+    symbols.open(0, 0x10, "f").end().open(0x10, 0x10, "g").end();
+    let table = table(&symbols.in_fixture(NAME));
+    for (rva, expected) in [
+        (0x0FFF, None),
+        (0x1000, Some("f")),
+        (0x100F, Some("f")),
+        (0x1010, Some("g")),
+        (0x101F, Some("g")),
+        (0x1020, None),
+        (0x102F, None),
+        (0x1030, Some("plain_c")),
+    ] {
+        let found = table.resolve(rva).map(|it| it.name);
+        assert_eq!(found.as_deref(), expected, "{rva:#x}");
+    }
+}
+
 /// A wrong length of a record takes the records behind it along. The public symbols in front of
 /// the functions that are lost must not take their code.
 #[test]

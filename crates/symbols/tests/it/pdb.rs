@@ -81,6 +81,29 @@ fn functions_lines_and_inlined_calls() {
     }
 }
 
+/// The end of a function is not part of it.
+#[test]
+fn a_function_has_its_first_byte_and_its_last_one_and_not_the_one_behind_it() {
+    for name in ["shapes-x86_64.pdb", "shapes-i686.pdb"] {
+        let table = table(name);
+        let start_at = |rva: u32| table.resolve(rva).map(|symbol| symbol.start_rva);
+        let mut gaps = 0;
+        for function in table.functions() {
+            let Some(size) = function.size else { continue };
+            let start = function.start_rva;
+            let end = start + size;
+            assert_eq!(start_at(start), Some(start), "{name} {start:#x}");
+            assert_eq!(start_at(end - 1), Some(start), "{name} {start:#x}");
+            // Nothing, or the function that touches it.
+            match start_at(end) {
+                None => gaps += 1,
+                next => assert_eq!(next, Some(end), "{name} {start:#x}"),
+            }
+        }
+        assert!(gaps > 0, "{name}");
+    }
+}
+
 #[test]
 fn a_function_has_its_size_and_its_decorated_name() {
     let symbol = table("shapes-x86_64.pdb").resolve(0x1025).unwrap();

@@ -102,6 +102,43 @@ fn times_in_which_threads_stood_still_add_up_and_heaps_do_not() {
     assert_eq!(gc(&long), ["4: 2 1 8 5 404 [1400, 100]"]);
 }
 
+/// Each part of the heap counts once; that of pinned objects came with .NET 5.
+#[test]
+fn the_size_of_the_heap_is_that_of_all_its_parts() {
+    let known = Gc {
+        gen0_bytes: Some(1),
+        gen1_bytes: Some(10),
+        gen2_bytes: Some(100),
+        large_bytes: Some(1_000),
+        pinned_bytes: Some(10_000),
+        ..collection(1, 1, 0, 0, [10, 4, 5])
+    };
+    let older = Gc {
+        pinned_bytes: None,
+        ..known.clone()
+    };
+    let unknown = Gc {
+        gen2_bytes: None,
+        ..known.clone()
+    };
+    let summed = GcRequest::default();
+    let single = GcRequest {
+        details: true,
+        ..GcRequest::default()
+    };
+    for (collection, bytes) in [(known, Some(11_111)), (older, Some(1_111)), (unknown, None)] {
+        let session =
+            Session::from_batches(vec![rows(&[process(1, 4, "a.exe")]), rows(&[collection])])
+                .unwrap();
+        let sums: Vec<GcRow> = summed.form().ask(&session).unwrap();
+        let events: Vec<GcEvent> = single.form().ask(&session).unwrap();
+        assert_eq!(
+            (sums[0].max_heap_bytes, events[0].heap_bytes),
+            (bytes, bytes)
+        );
+    }
+}
+
 #[test]
 fn single_collections_say_why() {
     let asked = GcRequest {
