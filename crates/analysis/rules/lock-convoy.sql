@@ -22,8 +22,7 @@
 -- param min_total_ms: float = 200 – a smaller total goes unnoticed
 -- param min_count: int = 20 – fewer waits do not make a queue
 -- param min_share_percent: float = 2 – of the time from the first wait to the last one, in which at least one thread waits
--- param min_long_ms: float = 200 – of one wait for a lock that is meant to be held for microseconds: a critical section, a slim
---   lock, a push lock or a fast mutex. A person notices it, however few wait. One thread alone does not queue
+-- param min_long_ms: float = 200 – of one wait for a lock that is usually held for microseconds (critical section, slim or push lock, fast mutex): a person notices it
 WITH blocked AS (
   SELECT process_key, thread_key, stack_id, last_out_ns AS from_ns, coalesce(in_ns, readied_ns) AS to_ns, wait_ns, 'lock' AS kind, true AS is_slim
   FROM context_switch

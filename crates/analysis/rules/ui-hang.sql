@@ -25,8 +25,6 @@
 -- spot: flame --weight wait --process {blocked_pid}
 -- param min_single_ms: float = 200 – a delay that people notice
 -- param min_total_ms: float = 400 – a single short one is soon forgotten
--- param min_short_ms: float = 100 – a delay that people feel when it comes again and again
--- param min_short_percent: float = 5 – of the recording, for these delays: fewer are forgotten
 -- param min_trace_percent: float = 10 – of the recording, where that is less: in a second even a short one is much
 -- param min_known_percent: float = 80 – of a hang in which the thread is known to run or to wait: time that was not recorded does not count
 -- param min_sampled_percent: float = 50 – of the time in which the thread ran: without samples it did not compute
@@ -121,14 +119,13 @@ WITH RECURSIVE recording AS (
       FROM ui_delay WHERE kind IN ('message', 'input') AND thread_key IS NOT NULL))
   GROUP BY thread_key, process_key, delay
 ), long AS (
-  SELECT *, false AS is_reported FROM pauses WHERE to_ns - from_ns >= $min_short_ms * 1000000
+  SELECT *, false AS is_reported FROM pauses WHERE to_ns - from_ns >= $min_single_ms * 1000000
 ), uncut AS ( -- where both exist stacks win, since they show the exact length; what Windows reports is a few clock ticks longer or shorter
   SELECT * FROM long
   UNION ALL
   SELECT d.*, true AS is_reported FROM delayed d
   WHERE d.to_ns - d.from_ns >= $min_single_ms * 1000000 AND NOT EXISTS (
-    SELECT 1 FROM long l WHERE l.thread_key = d.thread_key AND l.from_ns < d.to_ns AND l.to_ns > d.from_ns
-      AND l.to_ns - l.from_ns >= $min_single_ms * 1000000)
+    SELECT 1 FROM long l WHERE l.thread_key = d.thread_key AND l.from_ns < d.to_ns AND l.to_ns > d.from_ns)
 ), fetches AS ( -- samples in which the thread fetched messages without having to wait for one
   SELECT g.*, s.ts_ns AS fetch_ns
   FROM uncut g JOIN cpu_sample s ON s.thread_key = g.thread_key AND s.ts_ns > g.from_ns AND s.ts_ns < g.to_ns
@@ -143,7 +140,7 @@ WITH RECURSIVE recording AS (
 ), gaps AS (
   SELECT process_key, thread_key, from_ns, to_ns, to_ns - from_ns AS length_ns, is_reported, is_nameless, is_first,
     from_ns - gap_ns > $max_fetch_ms * 1000000 OR gap_end_ns - to_ns > $max_fetch_ms * 1000000 AS is_inner
-  FROM pieces p WHERE to_ns - from_ns >= $min_short_ms * 1000000
+  FROM pieces p WHERE to_ns - from_ns >= $min_single_ms * 1000000
     -- While the machine sleeps nobody waits for a window. Windows says when it is about to, and when it has.
     AND NOT EXISTS (SELECT 1 FROM event_count e WHERE concat_ws('/', e.provider, e.event_id, e.opcode) IN (
         'Power/0/48', 'Power/0/49', 'Microsoft-Windows-Kernel-Power/42/0', 'Microsoft-Windows-Kernel-Power/107/0')
@@ -268,8 +265,7 @@ WITH RECURSIVE recording AS (
   LEFT JOIN ways e ON e.thread_key = h.thread_key AND e.from_ns = h.from_ns
   LEFT JOIN process p ON p.process_key = coalesce(l.by_key, h.by_key)
 ), culprits AS (
-  SELECT culprit, state, union_duration(from_ns, to_ns) AS total_ns,
-    union_duration(from_ns, to_ns) FILTER (WHERE to_ns - from_ns >= $min_single_ms * 1000000) AS long_ns, count(*) AS count, max(to_ns - from_ns) AS longest_ns,
+  SELECT culprit, state, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(to_ns - from_ns) AS longest_ns,
     first_value(stack_id ORDER BY to_ns - from_ns DESC, from_ns, thread_key) AS stack_id,
     first_value(thread_key ORDER BY to_ns - from_ns DESC, from_ns, thread_key) AS thread_key,
     first_value(at_ns ORDER BY to_ns - from_ns DESC, from_ns, thread_key) AS at_ns
@@ -292,8 +288,7 @@ SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, d.state, max
 FROM delays d JOIN culprits c USING (culprit, state)
 LEFT JOIN process v USING (process_key)
 CROSS JOIN recording r
-WHERE c.long_ns >= least($min_total_ms * 1000000, $min_trace_percent / 100 * (r.to_ns - r.from_ns))
-  OR c.total_ns >= greatest($min_total_ms * 1000000, $min_short_percent / 100 * (r.to_ns - r.from_ns))
+WHERE c.total_ns >= least($min_total_ms * 1000000, $min_trace_percent / 100 * (r.to_ns - r.from_ns))
 GROUP BY d.culprit, d.process_key, d.state, c.total_ns, c.count, c.longest_ns,
   c.stack_id, c.thread_key, c.at_ns, r.has_waits
 ORDER BY c.total_ns DESC, d.culprit, cost_ns DESC, d.process_key
