@@ -18,13 +18,10 @@
 -- param min_short_ms: float = 50 – of a process that started and ended in the trace: with a warm cache it is less
 -- param min_short_percent: float = 20 – of its time
 -- param min_second_ms: float = 200 – of the faults of one second: a person notices that, however long the process lived
--- param min_burst_ms: float = 100 – of the faults of one second, in a recording that is about little else
--- param min_burst_percent: float = 1 – of that recording, for all faults of the process
 WITH life AS (
   SELECT p.process_key, p.pid, p.start_ns IS NOT NULL AND p.stop_ns IS NOT NULL AS is_whole,
     least(coalesce(p.stop_ns, t.duration_ns), coalesce(t.range_end_ns, t.duration_ns))
-      - greatest(coalesce(p.start_ns, 0), coalesce(t.range_start_ns, 0)) AS life_ns,
-    coalesce(t.range_end_ns, t.duration_ns) - coalesce(t.range_start_ns, 0) AS trace_ns
+      - greatest(coalesce(p.start_ns, 0), coalesce(t.range_start_ns, 0)) AS life_ns
   FROM process p CROSS JOIN trace t
   WHERE p.pid NOT IN (0, 4)
 ), of_file AS (
@@ -32,10 +29,9 @@ WITH life AS (
   FROM hard_fault GROUP BY process_key, coalesce(path, 'files without a name')
 ), top_file AS (
   SELECT process_key, first_value(path ORDER BY sum_ns DESC, path) AS culprit FROM of_file GROUP BY process_key
-), of_second AS ( -- seconds begin every half second, so that one of them has all of a short burst
-  SELECT f.process_key, union_duration(f.start_ns, f.end_ns) AS second_ns
-  FROM hard_fault f CROSS JOIN unnest([0, 500000000]) AS s(shift_ns)
-  GROUP BY f.process_key, s.shift_ns, (f.start_ns + s.shift_ns) / 1000000000
+), of_second AS (
+  SELECT process_key, union_duration(start_ns, end_ns) AS second_ns
+  FROM hard_fault GROUP BY process_key, start_ns / 1000000000
 ), worst_second AS (
   SELECT process_key, max(second_ns) AS second_ns FROM of_second GROUP BY process_key
 ), victims AS (
@@ -44,12 +40,10 @@ WITH life AS (
   FROM hard_fault f
   JOIN life l ON l.process_key = f.process_key
   JOIN worst_second w ON w.process_key = f.process_key
-  GROUP BY f.process_key, l.life_ns, l.trace_ns, l.is_whole, w.second_ns
+  GROUP BY f.process_key, l.life_ns, l.is_whole, w.second_ns
   HAVING (union_duration(f.start_ns, f.end_ns) >= $min_total_ms * 1000000
       AND (union_duration(f.start_ns, f.end_ns) >= l.life_ns * $min_share_percent / 100
         OR w.second_ns >= $min_second_ms * 1000000))
-    OR (w.second_ns >= $min_burst_ms * 1000000
-      AND union_duration(f.start_ns, f.end_ns) >= l.trace_ns * $min_burst_percent / 100)
     OR (l.is_whole AND union_duration(f.start_ns, f.end_ns) >= $min_short_ms * 1000000
       AND union_duration(f.start_ns, f.end_ns) >= l.life_ns * $min_short_percent / 100)
 ), totals AS (
