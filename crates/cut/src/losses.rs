@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use etwkit_decode::kernel::Hook;
-use etwkit_etl::session::{BufferEntry, TraceFile};
+use etwkit_etl::session::{BufferEntry, IMPLAUSIBLE_JUMP, TraceFile};
 use etwkit_etl::wire::buffer::flag;
 use etwkit_etl::{RawEvent, Session};
-use etwkit_trace::gaps::{IMPLAUSIBLE_JUMP, lacks_its_start};
+use etwkit_trace::gaps::lacks_its_start;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::needed::{Id, Needed};

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use etwkit_decode::kernel::{Hook, group, scheduler};
-use etwkit_etl::session::{BufferEntry, TraceFile};
+use etwkit_etl::session::{BufferEntry, IMPLAUSIBLE_JUMP, TraceFile};
 use etwkit_etl::wire::buffer::flag;
 use etwkit_etl::wire::trace_header::mode;
 use etwkit_etl::{RawEvent, Session};
@@ -157,10 +157,6 @@ struct File<'s> {
     /// True if buffers of any processor may be missing after the last one.
     lacks_its_end: bool,
 }
-
-/// A jump in the sequence numbers of buffers from which on the number counts as damaged, not as
-/// that number of lost buffers.
-pub const IMPLAUSIBLE_JUMP: u64 = 1 << 20;
 
 impl<'s> File<'s> {
     fn new(file: &'s TraceFile, times: &'s FileTimes, losses: &[u64]) -> Self {

@@ -3,7 +3,7 @@
 
 use etwkit_base::digits::counted;
 use etwkit_question::Format::{Fixed, Milliseconds, Whole, Word};
-use etwkit_question::sql::text_condition;
+use etwkit_question::sql::Conditions;
 use etwkit_question::{
     Above, Answer, Column, Example, Form, Line, OptionError, Question, Ranked, Shows, View, ask,
     option,
@@ -19,7 +19,7 @@ etwkit_question::declare! {
     #[derive(Eq)]
     pub request TrendRequest {
         /// Only these rules (*, ?, several with ;, ! excludes)
-        rule: Option<String> = option("NAMES"),
+        rule: Option<String> = option("RULES"),
     }
 
     /// A rule that found something in one of many runs.
@@ -125,10 +125,9 @@ const ASKED: &str = "SELECT (SELECT count(*) FROM extract) AS runs,
 impl TrendRequest {
     /// The condition on outcomes that count: rules that were not checked prove nothing.
     fn condition(&self) -> String {
-        let of_rule = text_condition("o.rule", self.rule.as_deref());
-        let checked = "o.state IN ('found', 'nothing')".to_owned();
-        let all: Vec<String> = [checked].into_iter().chain(of_rule).collect();
-        all.join(" AND ")
+        Conditions::of("o.state IN ('found', 'nothing')")
+            .text("o.rule", self.rule.as_deref())
+            .joined()
     }
 
     /// Returns the SQL.

@@ -385,9 +385,9 @@ fn are_own_numbers(header: &TraceHeader, there: u64, holes: impl FnOnce() -> Hol
         && expected_buffers(header) == Some(there.saturating_add(holes.all))
 }
 
-/// A jump in the sequence numbers from which on a number counts as corrupted: it must not become
-/// millions of lost buffers.
-const IMPLAUSIBLE_JUMP: u64 = 1 << 20;
+/// A jump in the sequence numbers of buffers from which on the number counts as damaged, not as
+/// that number of lost buffers.
+pub const IMPLAUSIBLE_JUMP: u64 = 1 << 20;
 
 /// Sequence numbers that no buffer has although others have larger ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

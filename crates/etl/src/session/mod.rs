@@ -5,7 +5,7 @@ mod load;
 mod merge;
 mod resync;
 
-pub use directory::{BufferCounts, BufferEntry};
+pub use directory::{BufferCounts, BufferEntry, IMPLAUSIBLE_JUMP};
 
 use std::ops::ControlFlow;
 
