@@ -323,7 +323,7 @@ impl SchemaProvider for Tables {
 
 /// The catalog with its one schema.
 #[derive(Debug)]
-pub(crate) struct Catalog(pub(crate) Arc<Tables>);
+pub(crate) struct Catalog(pub(crate) Arc<dyn SchemaProvider>);
 
 impl CatalogProvider for Catalog {
     fn schema_names(&self) -> Vec<String> {
@@ -332,6 +332,6 @@ impl CatalogProvider for Catalog {
 
     fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
         // Only one schema exists; any other name is a mistake.
-        (name == SCHEMA).then(|| self.0.clone() as _)
+        (name == SCHEMA).then(|| self.0.clone())
     }
 }

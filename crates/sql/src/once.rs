@@ -1,159 +1,376 @@
-//! Parts of a question that it names and uses several times (`WITH part AS …`) are computed once.
+//! Parts of a question that it names (`WITH part AS …`) are planned one by one, and computed once.
 //!
-//! The engine copies a part to each place where it is named, and computes it at each of these
-//! places: a part that three others use, each of which is used twice, is read six times. Here such
-//! a part is computed first, innermost first, and its rows replace it. The rest of the plan then
-//! knows how many rows it has, so that joins with a part without rows read nothing. A part with
-//! many rows stays where it is: its rows would stay in memory.
+//! The engine copies the plan of a part to each place where it is named. Planning then walks every
+//! copy again and again, and each copy is computed: a part that three others use, each of which is
+//! used twice, is read six times. Here a part is a table for the planner of all that follows it. A
+//! part that is used several times is computed first, and its rows replace it. The rest of the plan
+//! then knows how many rows it has, so that joins with a part without rows read nothing. A part
+//! with many rows stays where it is: its rows would stay in memory.
 
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::{Arc, Mutex};
 
+use async_trait::async_trait;
 use datafusion::arrow::array::RecordBatch;
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::datasource::{MemTable, provider_as_source};
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, SubqueryAlias};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::{
+    CatalogProviderList, MemoryCatalogProviderList, SchemaProvider, Session, TableProvider,
+};
+use datafusion::common::internal_err;
+use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
+use datafusion::datasource::{MemTable, provider_as_source, source_as_provider};
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::{
+    Expr, LogicalPlan, LogicalPlanBuilder, SubqueryAlias, TableScan, TableType,
+};
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::parser::Statement;
-use datafusion::sql::sqlparser::ast::Statement as Sql;
+use datafusion::sql::sqlparser::ast::{Ident, Query, Statement as Sql};
+use etwkit_base::index::{Idx, IndexVec};
+use etwkit_base::lock::lock;
 
-use crate::{Answer, Result, empty, error, statement};
+use crate::catalog::{CATALOG, Catalog, Tables};
+use crate::parameters::Values;
+use crate::plan::{planned, scanned};
+use crate::{Answer, Result, empty, error};
 
 /// Maximum size in bytes of the rows of a part that are kept.
 // Several parts are held at the same time, outside of the memory that the engine accounts for.
 const MOST_BYTES: usize = 16 << 20;
 
-/// Returns names of the parts of a statement.
-///
-/// # Errors
-/// The SQL is invalid.
-pub(crate) fn parts(sql: &str) -> Result<HashSet<String>> {
-    let Statement::Statement(parsed) = statement::parse(sql)? else {
-        return Ok(HashSet::new());
-    };
-    let Sql::Query(query) = *parsed else {
-        return Ok(HashSet::new());
-    };
-    let parts = query.with.into_iter().flat_map(|with| with.cte_tables);
-    // As the planner does: names without quotes are in lower case.
-    let name = |name: datafusion::sql::sqlparser::ast::Ident| match name.quote_style {
-        Some(_) => name.value,
-        None => name.value.to_ascii_lowercase(),
-    };
-    Ok(parts.map(|part| name(part.alias.name)).collect())
+/// A part in the text of a statement.
+struct Written {
+    name: String,
+    query: Box<Query>,
 }
 
-/// Returns the plan with the rows of each part that it uses several times. `run` answers a plan.
-///
-/// # Errors
-/// A part cannot be computed.
-pub(crate) fn computed(
-    plan: LogicalPlan,
-    parts: &HashSet<String>,
-    run: impl FnMut(LogicalPlan) -> Result<Answer>,
-) -> Result<LogicalPlan> {
-    if parts.is_empty() {
-        return Ok(plan);
+/// Takes the parts out of a statement; none if the planner has to see them together.
+fn take_parts(statement: &mut Statement) -> Vec<Written> {
+    let Statement::Statement(sql) = statement else {
+        return Vec::new();
+    };
+    let Sql::Query(query) = sql.as_mut() else {
+        return Vec::new();
+    };
+    let is_apart = query.with.as_ref().is_some_and(|with| {
+        let names: HashSet<String> = with
+            .cte_tables
+            .iter()
+            .map(|part| planned_name(&part.alias.name))
+            .collect();
+        // Two parts of one name are an error, which the planner reports.
+        let are_distinct = names.len() == with.cte_tables.len();
+        let rename_columns = with
+            .cte_tables
+            .iter()
+            .any(|part| !part.alias.columns.is_empty());
+        are_distinct && !rename_columns && !with.recursive
+    });
+    if !is_apart {
+        return Vec::new();
     }
-    let mut run = run;
-    let mut plan = Pass::new(parts, None).over(plan)?.data;
-    // Parts that were too large once stay where they are, or the loop would compute them again and
-    // again.
-    let mut left = Vec::new();
-    while let Some(part) = innermost(&plan, parts, &left).map_err(|e| error::from_planning(&e))? {
-        let answer = run(LogicalPlan::SubqueryAlias(part.clone()))?;
-        let scan = kept(answer, MOST_BYTES)?.and_then(|rows| scan(&part, &rows));
-        match scan {
-            Some(scan) => plan = Pass::new(parts, Some((&part, &scan))).over(plan)?.data,
-            None => left.push(part),
-        }
-    }
-    Ok(plan)
-}
-
-/// A part, and the places in which the search for it has been.
-struct Found {
-    part: SubqueryAlias,
-    places: usize,
-    /// Whether its rows can replace it at each place.
-    is_replaceable: bool,
-}
-
-/// Returns the smallest part that is in several places.
-fn innermost(
-    plan: &LogicalPlan,
-    parts: &HashSet<String>,
-    left: &[SubqueryAlias],
-) -> datafusion::error::Result<Option<SubqueryAlias>> {
-    let mut seen: Vec<Found> = Vec::new();
-    plan.apply_with_subqueries(|node| {
-        let named = match node {
-            LogicalPlan::SubqueryAlias(named) if is_part(named, parts) => named,
-            _ => return Ok(TreeNodeRecursion::Continue),
-        };
-        let Some(found) = seen.iter_mut().find(|found| is_same(&found.part, named)) else {
-            seen.push(Found {
-                part: named.clone(),
-                places: 1,
-                is_replaceable: false,
-            });
-            return Ok(TreeNodeRecursion::Continue);
-        };
-        found.places += 1;
-        if found.places == 2 {
-            // Few parts are in several places, and this walks all that is below one.
-            let is_left = left.iter().any(|part| is_same(part, named));
-            found.is_replaceable = !is_left && has_the_same_rows_everywhere(node)?;
-        }
-        // What is below a part goes with it if its rows replace it.
-        Ok(if found.is_replaceable {
-            TreeNodeRecursion::Jump
-        } else {
-            TreeNodeRecursion::Continue
+    let parts = query
+        .with
+        .take()
+        .map_or_else(Vec::new, |with| with.cte_tables);
+    parts
+        .into_iter()
+        .map(|part| Written {
+            name: planned_name(&part.alias.name),
+            query: part.query,
         })
-    })?;
-    let mut smallest = None;
-    for found in seen.into_iter().filter(|found| found.is_replaceable) {
-        // Smaller parts come first: they may be inside larger ones, which then read their rows.
-        let nodes = nodes(&found.part.input)?;
-        if smallest.as_ref().is_none_or(|(least, _)| nodes < *least) {
-            smallest = Some((nodes, found.part));
-        }
-    }
-    Ok(smallest.map(|(_, part)| part))
+        .collect()
 }
 
-fn nodes(plan: &LogicalPlan) -> datafusion::error::Result<usize> {
-    let mut nodes = 0_usize;
-    plan.apply_with_subqueries(|_| {
-        nodes += 1;
+/// Returns a name as the planner knows it: without quotes it is in lower case.
+fn planned_name(name: &Ident) -> String {
+    match name.quote_style {
+        Some(_) => name.value.clone(),
+        None => name.value.to_ascii_lowercase(),
+    }
+}
+
+/// A part of a question as a table, for the planner of all that follows it.
+#[derive(Debug)]
+struct PartTable {
+    part: Idx<Part>,
+    name: String,
+    schema: SchemaRef,
+}
+
+#[async_trait]
+impl TableProvider for PartTable {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Temporary
+    }
+
+    async fn scan(
+        &self,
+        _state: &dyn Session,
+        _projection: Option<&Vec<usize>>,
+        _filters: &[Expr],
+        _limit: Option<usize>,
+    ) -> datafusion::error::Result<Arc<dyn ExecutionPlan>> {
+        internal_err!("the part {} is still in the plan", self.name)
+    }
+}
+
+/// Returns the part that a step of a plan reads.
+fn part_of(node: &LogicalPlan) -> Option<Idx<Part>> {
+    let LogicalPlan::TableScan(TableScan { source, .. }) = node else {
+        return None;
+    };
+    let provider = source_as_provider(source).ok()?;
+    let table = provider.downcast_ref::<PartTable>()?;
+    Some(table.part)
+}
+
+/// The tables of a session, and the parts that are planned so far.
+#[derive(Debug)]
+struct TablesAndParts {
+    tables: Arc<Tables>,
+    parts: Mutex<Vec<Arc<PartTable>>>,
+}
+
+impl TablesAndParts {
+    fn part(&self, name: &str) -> Option<Arc<PartTable>> {
+        let parts = lock(&self.parts);
+        parts.iter().find(|part| part.name == name).cloned()
+    }
+}
+
+#[async_trait]
+impl SchemaProvider for TablesAndParts {
+    fn table_names(&self) -> Vec<String> {
+        self.tables.table_names()
+    }
+
+    async fn table(&self, name: &str) -> datafusion::error::Result<Option<Arc<dyn TableProvider>>> {
+        match self.part(name) {
+            Some(part) => Ok(Some(part)),
+            None => self.tables.table(name).await,
+        }
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        self.part(name).is_some() || self.tables.table_exist(name)
+    }
+}
+
+/// The place of the rows of a part.
+#[derive(Debug)]
+enum Rows {
+    /// They are computed where the part is used.
+    InPlace,
+    /// The same, although it is used several times: there are too many of them, or they differ from
+    /// place to place.
+    InEachPlace,
+    /// They were computed; the plan reads them from memory.
+    Kept(LogicalPlan),
+}
+
+/// A planned part.
+#[derive(Debug)]
+struct Part {
+    name: String,
+    plan: LogicalPlan,
+    /// Parts that it uses, once for each place.
+    uses: Vec<Idx<Part>>,
+    rows: Rows,
+}
+
+/// A question that is planned in parts.
+#[derive(Debug)]
+pub(crate) struct Question {
+    /// In the order of the text, so that each one uses earlier ones alone.
+    parts: IndexVec<Part>,
+    /// The plan of all that follows the parts.
+    rest: LogicalPlan,
+    /// Parts that the rest uses, once for each place.
+    uses: Vec<Idx<Part>>,
+}
+
+impl Question {
+    /// Plans a statement with its values.
+    ///
+    /// # Errors
+    /// The statement is not understood, or a value is missing.
+    pub(crate) async fn plan(
+        mut state: SessionState,
+        tables: Arc<Tables>,
+        mut statement: Statement,
+        values: &Values,
+    ) -> Result<Self> {
+        // The type of a value may follow from another part than the one that is planned.
+        let written = if values.open.is_empty() {
+            take_parts(&mut statement)
+        } else {
+            Vec::new()
+        };
+        let known = Arc::new(TablesAndParts {
+            tables,
+            parts: Mutex::default(),
+        });
+        if !written.is_empty() {
+            let catalogs = MemoryCatalogProviderList::new();
+            let catalog = Catalog(known.clone());
+            catalogs.register_catalog(CATALOG.to_owned(), Arc::new(catalog));
+            state.register_catalog_list(Arc::new(catalogs));
+        }
+        let mut parts = IndexVec::<Part>::with_capacity(written.len());
+        for Written { name, query } in written {
+            let statement = Statement::Statement(Box::new(Sql::Query(query)));
+            let plan = planned(&state, statement, values).await?;
+            lock(&known.parts).push(Arc::new(PartTable {
+                part: parts.next(),
+                name: name.clone(),
+                schema: Arc::new(plan.schema().as_arrow().clone()),
+            }));
+            let part = Part::new(name, plan, &parts).map_err(|e| error::from_planning(&e))?;
+            parts.push(part);
+        }
+        let rest = planned(&state, statement, values).await?;
+        let uses = uses(&rest).map_err(|e| error::from_planning(&e))?;
+        Ok(Self { parts, rest, uses })
+    }
+
+    /// Returns the names of the tables that it reads.
+    pub(crate) fn tables(&self) -> BTreeSet<String> {
+        let plans = self.parts.iter().map(|part| &part.plan);
+        plans.chain([&self.rest]).flat_map(scanned).collect()
+    }
+
+    /// Returns the whole plan, with each part in its places.
+    ///
+    /// # Errors
+    /// A part does not fit into its place.
+    pub(crate) fn whole(&self) -> Result<LogicalPlan> {
+        self.with_parts(&self.rest)
+            .map_err(|e| error::from_planning(&e))
+    }
+
+    /// Computes the parts that are used several times, and returns the plan that reads their rows.
+    /// `run` answers a plan.
+    ///
+    /// # Errors
+    /// A part cannot be computed.
+    pub(crate) fn computed(
+        mut self,
+        mut run: impl FnMut(LogicalPlan) -> Result<Answer>,
+    ) -> Result<LogicalPlan> {
+        while let Some(next) = self.next_part() {
+            let part = self.in_place(next).map_err(|e| error::from_planning(&e))?;
+            let answer = run(LogicalPlan::SubqueryAlias(part.clone()))?;
+            let kept = kept(answer, MOST_BYTES)?.and_then(|rows| scan(&part, &rows));
+            self.parts[next].rows = kept.map_or(Rows::InEachPlace, Rows::Kept);
+        }
+        self.whole()
+    }
+
+    /// Returns the first part that is used several times and not computed. The parts that it uses
+    /// several times are earlier ones.
+    fn next_part(&self) -> Option<Idx<Part>> {
+        let places = self.places();
+        self.parts.positions().find(|part| {
+            let is_open = matches!(self.parts[*part].rows, Rows::InPlace);
+            is_open && places[*part] > 1
+        })
+    }
+
+    /// Returns for each part in how many places of the plan it is computed or read.
+    fn places(&self) -> IndexVec<Part, usize> {
+        let mut places = IndexVec::filled(0_usize, &self.parts);
+        for used in &self.uses {
+            places[*used] += 1;
+        }
+        // Later parts use earlier ones.
+        for (number, part) in self.parts.enumerate().rev() {
+            let copies = match part.rows {
+                Rows::Kept(_) => 0,
+                // Of several places it will be computed in one.
+                Rows::InPlace => places[number].min(1),
+                Rows::InEachPlace => places[number],
+            };
+            for used in &part.uses {
+                places[*used] = places[*used].saturating_add(copies);
+            }
+        }
+        places
+    }
+
+    /// Returns a plan with the parts that it uses in their places.
+    fn with_parts(&self, plan: &LogicalPlan) -> datafusion::error::Result<LogicalPlan> {
+        let filled = plan.clone().transform_up_with_subqueries(|node| {
+            let Some(part) = part_of(&node) else {
+                return Ok(Transformed::no(node));
+            };
+            let rows = match &self.parts[part].rows {
+                Rows::Kept(rows) => rows.clone(),
+                Rows::InPlace | Rows::InEachPlace => {
+                    LogicalPlan::SubqueryAlias(self.in_place(part)?)
+                }
+            };
+            Ok(Transformed::yes(rows))
+        })?;
+        Ok(filled.data)
+    }
+
+    /// Returns the plan of a part under its name.
+    fn in_place(&self, part: Idx<Part>) -> datafusion::error::Result<SubqueryAlias> {
+        let part = &self.parts[part];
+        let plan = self.with_parts(&part.plan)?;
+        SubqueryAlias::try_new(Arc::new(plan), part.name.clone())
+    }
+}
+
+impl Part {
+    fn new(
+        name: String,
+        plan: LogicalPlan,
+        earlier: &IndexVec<Self>,
+    ) -> datafusion::error::Result<Self> {
+        let uses = uses(&plan)?;
+        let uses_random = uses
+            .iter()
+            .any(|used| matches!(earlier[*used].rows, Rows::InEachPlace));
+        let rows = if uses_random || is_random(&plan)? {
+            Rows::InEachPlace
+        } else {
+            Rows::InPlace
+        };
+        Ok(Self {
+            name,
+            plan,
+            uses,
+            rows,
+        })
+    }
+}
+
+/// Returns the parts that a plan uses, once for each place.
+fn uses(plan: &LogicalPlan) -> datafusion::error::Result<Vec<Idx<Part>>> {
+    let mut uses = Vec::new();
+    plan.apply_with_subqueries(|node| {
+        uses.extend(part_of(node));
         Ok(TreeNodeRecursion::Continue)
     })?;
-    Ok(nodes)
+    Ok(uses)
 }
 
-/// Returns `true` if a name is that of a part of the statement.
-fn is_part(named: &SubqueryAlias, parts: &HashSet<String>) -> bool {
-    // An alias of an alias is the same rows twice under two names; the inner one is the part.
-    parts.contains(named.alias.table()) && !matches!(*named.input, LogicalPlan::SubqueryAlias(_))
-}
-
-/// Returns `true` for two places of one part.
-fn is_same(part: &SubqueryAlias, other: &SubqueryAlias) -> bool {
-    // Plans are compared and not hashed: what is shared is not walked.
-    part.alias == other.alias && part == other
-}
-
-/// Returns `false` for a part that refers to the row of an outer question, or to a random number.
-fn has_the_same_rows_everywhere(part: &LogicalPlan) -> datafusion::error::Result<bool> {
-    let mut differs = false;
-    part.apply_with_subqueries(|node| {
+/// Returns `true` if a plan has a function whose value differs from call to call.
+fn is_random(plan: &LogicalPlan) -> datafusion::error::Result<bool> {
+    let mut is_random = false;
+    plan.apply_with_subqueries(|node| {
         node.apply_expressions(|expr| {
-            differs |= expr.is_volatile()
-                || expr.exists(|part| Ok(matches!(part, Expr::OuterReferenceColumn(..))))?;
+            is_random |= expr.is_volatile();
             Ok(TreeNodeRecursion::Continue)
         })
     })?;
-    Ok(!differs)
+    Ok(is_random)
 }
 
 /// Returns the rows of an answer, unless they take more memory than `most`.
@@ -194,68 +411,6 @@ fn scan(part: &SubqueryAlias, rows: &[RecordBatch]) -> Option<LogicalPlan> {
         None,
     );
     scan.ok()?.build().ok()
-}
-
-/// A pass over the parts of a plan, in which the rows of one of them can take its places.
-struct Pass<'a> {
-    parts: &'a HashSet<String>,
-    /// The part that is replaced, and a plan that reads its rows.
-    replaced: Option<(&'a SubqueryAlias, &'a LogicalPlan)>,
-    /// The parts so far, before and after. All places of a part share what is below it after the
-    /// pass, so that comparing them takes no walk.
-    done: Vec<(SubqueryAlias, SubqueryAlias)>,
-}
-
-impl<'a> Pass<'a> {
-    const fn new(
-        parts: &'a HashSet<String>,
-        replaced: Option<(&'a SubqueryAlias, &'a LogicalPlan)>,
-    ) -> Self {
-        Self {
-            parts,
-            replaced,
-            done: Vec::new(),
-        }
-    }
-
-    fn over(mut self, plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-        self.below(plan).map_err(|e| error::from_planning(&e))
-    }
-
-    fn below(&mut self, plan: LogicalPlan) -> datafusion::error::Result<Transformed<LogicalPlan>> {
-        plan.transform_down_with_subqueries(|node| match node {
-            LogicalPlan::SubqueryAlias(named) if is_part(&named, self.parts) => self.at(&named),
-            node => Ok(Transformed::no(node)),
-        })
-    }
-
-    fn at(&mut self, part: &SubqueryAlias) -> datafusion::error::Result<Transformed<LogicalPlan>> {
-        // There is nothing more to do below the part.
-        let instead = |plan, is_new| Transformed::new(plan, is_new, TreeNodeRecursion::Jump);
-        if let Some((replaced, scan)) = self.replaced
-            && is_same(replaced, part)
-        {
-            return Ok(instead(scan.clone(), true));
-        }
-        let mut done = self.done.iter();
-        let after = match done.find(|(before, _)| is_same(before, part)) {
-            Some((_, after)) => after.clone(),
-            None => self.first(part.clone())?,
-        };
-        let is_new = !Arc::ptr_eq(&after.input, &part.input);
-        Ok(instead(LogicalPlan::SubqueryAlias(after), is_new))
-    }
-
-    /// Passes over what is below a part where it is met first.
-    fn first(&mut self, before: SubqueryAlias) -> datafusion::error::Result<SubqueryAlias> {
-        let mut after = before.clone();
-        let input = self.below(LogicalPlan::clone(&before.input))?;
-        if input.transformed {
-            after.input = Arc::new(input.data);
-        }
-        self.done.push((before, after.clone()));
-        Ok(after)
-    }
 }
 
 #[cfg(test)]

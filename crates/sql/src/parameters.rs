@@ -131,21 +131,26 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    /// Inserts them into a plan, which has to name all of them, and no others.
-    pub(crate) fn bind(self, plan: LogicalPlan) -> Result<LogicalPlan> {
+    /// Inserts them into a plan, which has to name the open ones, and no others.
+    ///
+    /// # Errors
+    /// A value that the plan does not name or whose type does not fit; a name without a value.
+    pub(crate) fn bind(&self, plan: LogicalPlan) -> Result<LogicalPlan> {
         let failed = |e| error::from_planning(&e);
         let types = plan.get_parameter_types().map_err(failed)?;
         let named: BTreeSet<&str> = types
             .keys()
             .map(|name| name.trim_start_matches('$'))
             .collect();
-        let Self {
-            question,
-            mut typed,
-            open,
-        } = self;
-        for Parameter { name, kind, text } in open {
-            if !named.contains(name.as_str()) {
+        let is_named = |name: &str| named.contains(name);
+        let mut bound: Vec<(String, ScalarValue)> = self
+            .typed
+            .iter()
+            .filter(|(name, _)| is_named(name))
+            .cloned()
+            .collect();
+        for Parameter { name, kind, text } in &self.open {
+            if !is_named(name) {
                 let names: Vec<String> = named.iter().map(|name| format!("${name}")).collect();
                 let expected = if names.is_empty() {
                     "no parameter".to_owned()
@@ -153,26 +158,26 @@ impl Values {
                     names.join(", ")
                 };
                 return Err(Error::Parameter {
-                    question,
+                    question: self.question.clone(),
                     expected,
-                    found: name,
+                    found: name.clone(),
                 });
             }
             let planned = types.get(&format!("${name}")).and_then(Option::as_ref);
             let kind = kind.as_ref().or(planned);
-            let Some(value) = value(&text, kind) else {
+            let Some(value) = value(text, kind) else {
                 let kind = kind.map_or_else(String::new, type_in_words);
                 return Err(Error::Parameter {
-                    question,
+                    question: self.question.clone(),
                     expected: format!("{name} as {kind}"),
-                    found: text,
+                    found: text.clone(),
                 });
             };
-            typed.push((name, value));
+            bound.push((name.clone(), value));
         }
         if let Some(missing) = named
             .iter()
-            .find(|name| typed.iter().all(|(known, _)| known != *name))
+            .find(|name| bound.iter().all(|(known, _)| known != *name))
         {
             return Err(Error::Sql {
                 message: format!("the parameter ${missing} has no value"),
@@ -182,10 +187,10 @@ impl Values {
                 )),
             });
         }
-        if typed.is_empty() {
+        if bound.is_empty() {
             Ok(plan)
         } else {
-            plan.with_param_values(typed).map_err(failed)
+            plan.with_param_values(bound).map_err(failed)
         }
     }
 }

@@ -1,11 +1,38 @@
-//! Finds out the needs of a statement and its plan before it is run.
+//! Plans a statement, and finds out the needs of its plan before it is run.
 
 use std::collections::BTreeSet;
 
 use datafusion::common::tree_node::{TreeNode as _, TreeNodeRecursion};
+use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::prelude::SQLOptions;
+use datafusion::sql::parser::Statement;
 
-use crate::functions;
+use crate::parameters::Values;
+use crate::{Result, error, functions};
+
+/// Returns the plan of a statement with its values.
+///
+/// # Errors
+/// The statement is not understood or changes something, or a value is missing.
+pub(crate) async fn planned(
+    state: &SessionState,
+    statement: Statement,
+    values: &Values,
+) -> Result<LogicalPlan> {
+    let plan = state
+        .statement_to_plan(statement)
+        .await
+        .map_err(|e| error::from_planning(&e))?;
+    let plan = values.bind(plan)?;
+    let asks = SQLOptions::new()
+        .with_allow_ddl(false)
+        .with_allow_dml(false)
+        .with_allow_statements(false);
+    asks.verify_plan(&plan)
+        .map_err(|e| error::from_planning(&e))?;
+    Ok(plan)
+}
 
 /// Returns names of the tables that a plan reads.
 pub(crate) fn scanned(plan: &LogicalPlan) -> BTreeSet<String> {

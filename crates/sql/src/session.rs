@@ -15,7 +15,7 @@ use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
+use datafusion::prelude::{SessionConfig, SessionContext};
 use etwkit_base::lock::lock;
 use etwkit_extract::StoreError;
 use etwkit_extract::left_out::is_row_table;
@@ -28,15 +28,16 @@ use crate::catalog::{CATALOG, Catalog, SCHEMA, Tables};
 use crate::frames::Frames;
 use crate::library::Query;
 use crate::limits::Limits;
+use crate::once::Question;
 use crate::parameters::{Parameter, Values};
-use crate::plan::{names_word, needs_frames, scanned};
+use crate::plan::{names_word, needs_frames, planned, scanned};
 use crate::rename::RenameRules;
 use crate::runtime::Threads;
 use crate::spill::Spill;
 use crate::start::Start;
 use crate::stop::Stop;
 use crate::{
-    Answer, Cancel, Error, Result, Source, empty, error, functions, once, statement, trace_keys,
+    Answer, Cancel, Error, Result, Source, empty, error, functions, statement, trace_keys,
 };
 
 /// Tables with names of methods, by which questions that show such names are recognized in SQL.
@@ -369,31 +370,32 @@ impl Session {
     /// type; see also [`Session::sql`].
     pub fn ask(&self, query: &Query, parameters: &[Parameter]) -> Result<Answer> {
         let sql = query.sql(self.engine.tables().is_several());
-        let plan = self.engine.plan(&sql, query.bind(parameters)?)?;
+        let values = query.bind(parameters)?;
         // SQL that a user types is answered while its rows come: no part of it is computed
         // beforehand.
         if query.name.is_empty() {
-            return self.engine.run(plan);
+            return self.engine.run(self.engine.plan(&sql, values)?);
         }
-        self.run_parts(&sql, plan, |_| {})
+        self.run_parts(&sql, values, |_| {})
     }
 
     /// Answers a statement whose parts are computed once, and reports each.
     #[cfg(test)]
     pub(crate) fn ask_parts(&self, sql: &str, on_part: impl FnMut(&LogicalPlan)) -> Result<Answer> {
-        self.run_parts(sql, self.engine.plan(sql, Values::default())?, on_part)
+        self.run_parts(sql, Values::default(), on_part)
     }
 
     fn run_parts(
         &self,
         sql: &str,
-        plan: LogicalPlan,
+        values: Values,
         mut on_part: impl FnMut(&LogicalPlan),
     ) -> Result<Answer> {
+        let question = self.engine.question(sql, values)?;
         // The names come from the plan before its parts are replaced by rows: damage is in the
         // files that these came from.
-        let names = scanned(&plan);
-        let plan = once::computed(plan, &once::parts(sql)?, |part| {
+        let names = question.tables();
+        let plan = question.computed(|part| {
             on_part(&part);
             self.engine.run(part)
         })?;
@@ -516,19 +518,29 @@ impl Engine {
         let runs_differ = is_several && self.tables.has_distinct_runs();
         self.threads()?.wait_for(&self.options.cancel, async move {
             let statement = statement::parse(&sql)?;
-            let planned = context.state().statement_to_plan(statement).await;
-            let plan = values.bind(planned.map_err(|e| error::from_planning(&e))?)?;
-            let asks = SQLOptions::new()
-                .with_allow_ddl(false)
-                .with_allow_dml(false)
-                .with_allow_statements(false);
-            asks.verify_plan(&plan)
-                .map_err(|e| error::from_planning(&e))?;
+            let plan = planned(&context.state(), statement, &values).await?;
             // Keys of one extract always are of the same trace.
             if is_several {
                 trace_keys::check(&plan, runs_differ)?;
             }
             Ok(plan)
+        })
+    }
+
+    /// Plans one statement in its parts.
+    fn question(&self, sql: &str, values: Values) -> Result<Question> {
+        let (sql, context) = (sql.to_owned(), self.context()?.clone());
+        let tables = self.tables.clone();
+        let is_several = tables.is_several();
+        let runs_differ = is_several && tables.has_distinct_runs();
+        self.threads()?.wait_for(&self.options.cancel, async move {
+            let statement = statement::parse(&sql)?;
+            let question = Question::plan(context.state(), tables, statement, &values).await?;
+            // Keys of one extract always are of the same trace.
+            if is_several {
+                trace_keys::check(&question.whole()?, runs_differ)?;
+            }
+            Ok(question)
         })
     }
 
