@@ -100,7 +100,7 @@ fn every_question_can_be_asked() {
     }
 }
 
-/// Whoever takes answers gets each when it is there, and can refuse the next ones.
+/// Answers are handed on one by one: after an error of `take` there is no further one.
 #[test]
 fn the_first_error_of_taking_ends_a_question() {
     let place = Place::new();
