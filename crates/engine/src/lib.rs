@@ -11,15 +11,19 @@
 //! form of JSON:
 //!
 //! ```no_run
+//! use std::path::PathBuf;
+//!
 //! use etwkit_engine::{Asking, Engine, question};
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # type Error = Box<dyn std::error::Error>;
+//! # fn main() -> Result<(), Error> {
 //! let values = serde_json::from_str(r#"{"process": "cmd", "top": 5}"#)?;
 //! let mut request = question("cpu").ok_or("no such question")?.read(&values)?;
-//! let answers = Engine::default().ask(&Asking::default(), &["slow.etl".into()], &mut *request)?;
-//! for one in answers.extracts {
+//! let extracts = [PathBuf::from("slow.etl")];
+//! Engine::default().ask(&Asking::default(), &extracts, &mut *request, |_, one| {
 //!     let (trace, answer) = one.answer?;
 //!     println!("{}: {} rows", trace.file_name, answer?.len());
-//! }
+//!     Ok::<_, Error>(())
+//! })?;
 //! # Ok(())
 //! # }
 //! ```
@@ -73,7 +77,7 @@ pub use named::{InputKind, each_once, named, places};
 pub use one_recording::OneRecording;
 pub use open::is_trace;
 pub use pool::SessionPool;
-pub use questions::{Answers, described, question, questions};
+pub use questions::{described, question, questions};
 pub use recordings::{ask_names, is_folder, recordings};
 pub use rules::{DiskFiles, read_rules};
 pub use same_trace::SameTrace;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use etwkit_extract::Described;
 use etwkit_question::{Answer, AnyQuestion, AnyRequest, Descriptions, Tagging};
+use etwkit_sql::Session;
 
 use crate::{
     Asking, DiskFiles, Engine, Error, ExtractAnswer, Naming, Result, ask_names, tag_sets,
@@ -39,15 +40,6 @@ fn paths(files: &[String]) -> Vec<PathBuf> {
     files.iter().map(PathBuf::from).collect()
 }
 
-/// The answers of extracts.
-pub struct Answers {
-    /// Notes about all of them.
-    pub notes: Vec<String>,
-    /// The answers, in the order of the extracts; one if all of them, or their names, have one
-    /// answer.
-    pub extracts: Vec<ExtractAnswer<Answer>>,
-}
-
 impl Engine {
     /// Reads the descriptions of events that a request names, and makes sure that extracts have the
     /// stack tags that it needs. Both are set in `asking`.
@@ -77,52 +69,39 @@ impl Engine {
         }
     }
 
-    /// Queries extracts, several at a time, and keeps all answers in memory: for small ones. For
-    /// large ones, [`Engine::prepare`] and [`Engine::ask_each`] hand on each answer as soon as it
-    /// is known. A question about names of recordings opens nothing.
+    /// Queries extracts, several at a time. Answers are taken in the order of the extracts, each as
+    /// soon as the earlier ones are there, with the request; there is one answer if all extracts,
+    /// or their names, have one. A question about names of recordings opens nothing. Returns notes
+    /// about all of them.
     ///
     /// # Errors
-    /// The errors of [`Engine::prepare`]. An error of an extract is the answer of that extract.
-    pub fn ask(
+    /// The errors of [`Engine::prepare`]; the first error of `take`. An error of an extract is
+    /// passed to `take`.
+    pub fn ask<E: From<Error>>(
         &self,
         asking: &Asking,
         extracts: &[PathBuf],
         request: &mut dyn AnyRequest,
-    ) -> Result<Answers> {
+        mut take: impl FnMut(&dyn AnyRequest, ExtractAnswer<Answer>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<Vec<String>, E> {
+        let mut notes = Vec::new();
         if let Some(answer) = ask_names(request, extracts)? {
-            return Ok(Answers {
-                notes: Vec::new(),
-                extracts: vec![ExtractAnswer::of_names(answer)],
-            });
+            take(request, ExtractAnswer::of_names(answer))?;
+            return Ok(notes);
         }
         let mut asking = asking.clone();
-        let mut notes = Vec::new();
         // Archives first: each extract in them gets its own answer, and the tags below.
         let extracts = self.unpacked(&asking, extracts.into(), &mut notes)?;
-        request.read_files(&DiskFiles)?;
+        request.read_files(&DiskFiles).map_err(Error::from)?;
         self.prepare(&mut asking, &extracts, request, &mut notes)?;
         let request = &*request;
-        let mut all = Vec::new();
+        let answer = |session: &Session| request.answer(session);
         if request.is_of_all() {
-            let asked = self.ask_all(&asking, &extracts, |session| request.answer(session));
-            return Ok(Answers {
-                notes,
-                extracts: vec![asked],
-            });
+            take(request, self.ask_all(&asking, &extracts, answer))?;
+        } else {
+            let take = |one| take(request, one);
+            self.ask_each(&asking, Naming::default(), &extracts, &answer, take)?;
         }
-        self.ask_each(
-            &asking,
-            Naming::default(),
-            &extracts,
-            &|session| request.answer(session),
-            |asked| {
-                all.push(asked);
-                Ok::<_, Error>(())
-            },
-        )?;
-        Ok(Answers {
-            notes,
-            extracts: all,
-        })
+        Ok(notes)
     }
 }

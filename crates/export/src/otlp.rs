@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use etwkit_base::path::file_name;
-use etwkit_questions::stack::tree::Metric;
+use etwkit_questions::cpu::Metric;
 
 use crate::dictionary::Texts;
 use crate::pprof::kinds;

@@ -10,7 +10,7 @@ mod pktmon;
 use std::collections::HashMap;
 
 use etwkit_question::FromRows;
-use etwkit_questions::stack::tree::Metric;
+use etwkit_questions::cpu::Metric;
 use etwkit_sql::Session;
 use serde_json::{Map, Value};
 

@@ -11,8 +11,8 @@ use std::io::Write;
 
 use etwkit_base::path::file_name;
 use etwkit_question::range::Range;
+use etwkit_questions::cpu::Metric;
 use etwkit_questions::cpu::source::CpuSource;
-use etwkit_questions::stack::tree::Metric;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 

@@ -8,7 +8,8 @@ use etwkit_question::ProcessQuery;
 use etwkit_question::range::Range;
 use etwkit_question::tag_query::TagQuery;
 use etwkit_questions::cpu::source::CpuSource;
-use etwkit_questions::stack::tree::{Metric, StackRow, StackTreeRequest, TreeBy};
+use etwkit_questions::cpu::{By, CpuRequest, Metric};
+use etwkit_questions::stack::tree::StackRow;
 use etwkit_sql::Session;
 use etwkit_sql::frames::TraceFrames;
 
@@ -186,7 +187,7 @@ impl ExportRequest {
     /// extract, and of one process or thread at a time.
     ///
     /// # Errors
-    /// There is no answer, see [`StackTreeRequest::rows`]; the trace has no packets; an option does
+    /// There is no answer, see [`CpuRequest::stack_rows`]; the trace has no packets; an option does
     /// not go with the format; `out` or a temporary file cannot be written.
     pub fn write(
         &self,
@@ -262,19 +263,18 @@ impl ExportRequest {
         (out, head): (&mut dyn Write, &Head<'_>),
     ) -> Result<WrittenProfile> {
         let by = if self.thread_roots {
-            TreeBy::Thread
+            By::Thread
         } else {
-            TreeBy::Process
+            By::Process
         };
-        let request = StackTreeRequest {
+        let request = CpuRequest {
             processes: self.processes.clone(),
-            tags: self.tags.clone(),
             metric: self.metric,
             by,
             time: self.time,
-            ..StackTreeRequest::default()
+            ..CpuRequest::default()
         };
-        let rows = request.rows(session)?;
+        let rows = request.stack_rows(session, &self.tags)?;
         let frames = session.frames()?;
         // An extract without stacks has no frames. Its rows still count, as stacks that were not
         // recorded.

@@ -2,8 +2,8 @@
 
 use etwkit_base::digits::noun;
 use etwkit_question::numbers::{Numbers, rounded};
+use etwkit_questions::cpu::Metric;
 use etwkit_questions::cpu::source::CpuSource;
-use etwkit_questions::stack::tree::Metric;
 use serde_json::{Value, json};
 
 use crate::packets::PacketSums;

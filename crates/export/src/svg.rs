@@ -12,8 +12,8 @@ use std::io::Write;
 
 use etwkit_base::escape::xml;
 use etwkit_question::range::Range;
+use etwkit_questions::cpu::Metric;
 use etwkit_questions::cpu::source::CpuSource;
-use etwkit_questions::stack::tree::Metric;
 use etwkit_sql::time_format::seconds;
 
 use crate::json::milliseconds;

@@ -15,7 +15,7 @@ pub static QUESTIONS: &[&dyn AnyQuestion] = &[
     &TypedQuestion::<process::ProcessRequest>::QUESTION,
     &TypedQuestion::<start::StartRequest>::QUESTION,
     &TypedQuestion::<service::ServiceRequest>::QUESTION,
-    &TypedQuestion::<cpu::question::CpuQuestion>::QUESTION,
+    &TypedQuestion::<cpu::CpuRequest>::QUESTION,
     &TypedQuestion::<ready::instead::ReadyRequest>::QUESTION,
     &TypedQuestion::<disk::DiskRequest>::QUESTION,
     &TypedQuestion::<file::FileRequest>::QUESTION,

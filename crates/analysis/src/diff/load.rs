@@ -2,12 +2,12 @@
 
 use etwkit_question::Question;
 use etwkit_question::path::WHOLE_PATH;
-use etwkit_questions::cpu::CpuRequest;
+use etwkit_questions::cpu::{By, CpuRequest, CpuSort};
 use etwkit_questions::disk::DiskRequest;
 use etwkit_questions::dns::DnsRequest;
 use etwkit_questions::file::FileRequest;
 use etwkit_questions::hard_fault::{HardFaultRequest, HardFaultRow};
-use etwkit_questions::method::{By, MethodRequest};
+use etwkit_questions::method::MethodAnswer;
 use etwkit_questions::pmc::PmcRequest;
 
 use super::key::command_line;
@@ -35,15 +35,12 @@ const NO_PATH: &str = "(files without a name)";
 pub(super) fn sums(table: DiffTable, asked: &DiffRequest, side: &Side) -> Result<Sums> {
     match table {
         DiffTable::Processes => processes(asked, side),
-        DiffTable::Modules => code(&methods(asked, side, By::Module), side),
-        DiffTable::Methods => code(&methods(asked, side, By::Method), side),
-        DiffTable::Tags => code(
-            &MethodRequest {
-                only_tags: true,
-                ..methods(asked, side, By::Method)
-            },
-            side,
-        ),
+        DiffTable::Modules => methods(asked, side, By::Module),
+        DiffTable::Methods => methods(asked, side, By::Method),
+        DiffTable::Tags => {
+            let answer = code(asked, side, By::Method).tag_answer(&side.session)?;
+            Ok(code_sums(answer, side))
+        }
         DiffTable::Reasons => waits(asked, side, WaitBy::Reason),
         DiffTable::Readying => waits(asked, side, WaitBy::Readying),
         DiffTable::Disk => disk(asked, side, WHOLE_PATH),
@@ -57,16 +54,22 @@ pub(super) fn sums(table: DiffTable, asked: &DiffRequest, side: &Side) -> Result
 }
 
 /// Returns the request for rows of code.
-fn methods(asked: &DiffRequest, side: &Side, by: By) -> MethodRequest {
+fn code(asked: &DiffRequest, side: &Side, by: By) -> CpuRequest {
     let processes = asked.processes.clone();
     let time = side.time;
-    MethodRequest {
+    CpuRequest {
         processes,
         time,
         by,
         include_dll: true,
-        ..MethodRequest::default()
+        sort: CpuSort::Cpu,
+        ..CpuRequest::default()
     }
+}
+
+fn methods(asked: &DiffRequest, side: &Side, by: By) -> Result<Sums> {
+    let answer = code(asked, side, by).method_answer(&side.session)?;
+    Ok(code_sums(answer, side))
 }
 
 /// Returns `true` if something did more than wait all the time.
@@ -86,7 +89,7 @@ fn processes(asked: &DiffRequest, side: &Side) -> Result<Sums> {
         time,
         ..CpuRequest::default()
     }
-    .ask(&side.session)?;
+    .process_answer(&side.session)?;
     let (from, to) = side.bounds();
     let mut sums = Sums::new();
     for row in answer.rows {
@@ -121,9 +124,8 @@ fn process_name(name: Option<String>) -> String {
 }
 
 /// Returns the sums of methods, modules or stack tags, by the names of their processes.
-fn code(asked: &MethodRequest, side: &Side) -> Result<Sums> {
+fn code_sums(answer: MethodAnswer, side: &Side) -> Sums {
     let mut sums = Sums::new();
-    let answer = asked.ask(&side.session)?;
     for row in answer.processes.into_iter().flat_map(|group| group.rows) {
         let totals = Totals {
             // Stack tags of a trace without samples have none.
@@ -137,7 +139,7 @@ fn code(asked: &MethodRequest, side: &Side) -> Result<Sums> {
         };
         add(&mut sums, row.name, Some(process_name(row.process)), totals);
     }
-    Ok(sums)
+    sums
 }
 
 fn waits(asked: &DiffRequest, side: &Side, by: WaitBy) -> Result<Sums> {

@@ -2,12 +2,11 @@
 
 use etwkit_question::Error;
 use etwkit_question::{Above, Answer, Line, Question, Shows, Words};
-use etwkit_questions::cpu::CpuRequest;
+use etwkit_questions::cpu::{By, CpuRequest, CpuSort};
 use etwkit_questions::disk::DiskRequest;
 use etwkit_questions::dns::DnsRequest;
 use etwkit_questions::file::FileRequest;
 use etwkit_questions::hard_fault::HardFaultRequest;
-use etwkit_questions::method::{By, MethodRequest};
 use etwkit_questions::pmc::PmcRequest;
 use etwkit_sql::Session;
 
@@ -89,11 +88,12 @@ const SECTIONS: &[Section] = &[
 pub(super) fn sql(asked: &DiffRequest) -> String {
     let of = |table| {
         let processes = asked.processes.clone();
-        let code = |by| MethodRequest {
+        let code = |by| CpuRequest {
             processes: asked.processes.clone(),
             by,
             include_dll: true,
-            ..MethodRequest::default()
+            sort: CpuSort::Cpu,
+            ..CpuRequest::default()
         };
         let waits = |by| {
             WaitRequest {
@@ -108,14 +108,10 @@ pub(super) fn sql(asked: &DiffRequest) -> String {
                 processes,
                 ..CpuRequest::default()
             }
-            .sql(),
-            DiffTable::Modules => code(By::Module).sql(),
-            DiffTable::Methods => code(By::Method).sql(),
-            DiffTable::Tags => MethodRequest {
-                only_tags: true,
-                ..code(By::Method)
-            }
-            .sql(),
+            .process_sql(),
+            DiffTable::Modules => code(By::Module).method_sql(),
+            DiffTable::Methods => code(By::Method).method_sql(),
+            DiffTable::Tags => code(By::Method).tag_sql(),
             DiffTable::Reasons => waits(WaitBy::Reason),
             DiffTable::Readying => waits(WaitBy::Readying),
             DiffTable::Files => FileRequest {

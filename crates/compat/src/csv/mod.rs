@@ -12,6 +12,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use etwkit_question::numbers::Numbers;
+use etwkit_question::rows::Field;
 use etwkit_question::trace::TraceInfo;
 use etwkit_sql::time_format::TimeWriter;
 use serde_json::{Map, Value};
@@ -81,13 +82,13 @@ fn abbreviated(format: &str) -> &'static str {
 
 /// Returns `true` if the columns of a sub command are known.
 pub(crate) fn is_known(dump: &str) -> bool {
-    columns::of(dump, &Map::new()).is_some()
+    columns::of(dump, &[]).is_some()
 }
 
 /// A row of an answer: its trace, its columns, the format of its times.
 pub type Answer<'r> = (&'r TraceInfo, Map<String, Value>, TimeWriter);
 
-/// Writes rows. Returns their number.
+/// Writes rows that have these fields. Returns their number.
 ///
 /// # Errors
 ///
@@ -97,25 +98,19 @@ pub fn write<'r>(
     path: &Path,
     style: &Style,
     numbers: Numbers,
+    fields: &[Field],
     rows: impl Iterator<Item = anyhow::Result<Answer<'r>>>,
 ) -> anyhow::Result<usize> {
     let context = || format!("cannot write {}", path.display());
-    let (rows, fields) = shape::shaped(style.dump, rows)?;
-    let mut rows = rows.peekable();
-    let none = Map::new();
-    // The first row decides, because some sub commands have other columns for other lists.
-    let columns = match rows.peek() {
-        Some(Ok((_, values, _))) => columns::of(style.dump, values),
-        _ => columns::of(style.dump, &none),
-    };
-    let columns: Vec<(&str, Cell)> = columns
+    let (rows, of_events) = shape::shaped(style.dump, rows)?;
+    let columns: Vec<(&str, Cell)> = columns::of(style.dump, fields)
         .into_iter()
         .flatten()
         .copied()
         .flatten()
         .copied()
         .collect();
-    writeln!(file, "{}", titles(style, &columns, fields)).with_context(context)?;
+    writeln!(file, "{}", titles(style, &columns, of_events)).with_context(context)?;
     let words = style.words.each_ref().map(String::as_str);
     let mut written = 0;
     let mut seen = shape::Seen::default();
@@ -136,9 +131,9 @@ pub fn write<'r>(
             .iter()
             .map(|(_, cell)| value(&cell.of(&row)))
             .collect();
-        if fields > 0 {
+        if of_events > 0 {
             let mut of_event = shape::fields(&values);
-            of_event.resize(fields, String::new());
+            of_event.resize(of_events, String::new());
             cells.extend(of_event.iter().map(|text| value(text)));
         }
         writeln!(file, "{}", cells.join(";")).with_context(context)?;
@@ -205,6 +200,24 @@ mod tests {
         }
     }
 
+    fn field(name: &'static str) -> Field {
+        Field::new(name, "", "string", false)
+    }
+
+    #[test]
+    fn a_file_without_rows_has_the_titles_of_its_rows() {
+        let style = Style::new("cpu", &Native::new(), String::new(), false);
+        let numbers = Numbers::like("1234567.8").unwrap();
+        let titles = |fields: &[Field]| {
+            let mut file = Vec::new();
+            let path = Path::new("rows.csv");
+            write(&mut file, path, &style, numbers, fields, std::iter::empty()).unwrap();
+            String::from_utf8(file).unwrap()
+        };
+        assert!(titles(&[field("kind")]).contains(";Method;"));
+        assert!(titles(&[]).contains(";ParentPid;"));
+    }
+
     #[test]
     fn titles_stand_once_in_a_table() {
         for dump in crate::tables::DUMPS
@@ -212,9 +225,8 @@ mod tests {
             .map(|dump| dump.native)
             .filter(|dump| is_known(dump))
         {
-            for kind in ["kind", "retransmission_ns", "module", "part", "pid"] {
-                let row = Map::from_iter([(kind.to_owned(), Value::from("x"))]);
-                let tables = columns::of(dump, &row).unwrap();
+            for kind in ["kind", "retransmission_ns", "pdb", "part", "pid"] {
+                let tables = columns::of(dump, &[field(kind)]).unwrap();
                 let mut titles: Vec<&str> = tables
                     .iter()
                     .flat_map(|table| table.iter())

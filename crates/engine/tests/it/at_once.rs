@@ -9,7 +9,7 @@ use etwkit_engine::{Asking, question};
 use etwkit_sql::Answer;
 use serde_json::Map;
 
-use super::support::Place;
+use super::support::{Place, answers};
 
 /// A join that computes for hours.
 const ENDLESS: &str = "SELECT sum(a.out_ns % (b.out_ns + c.out_ns + d.out_ns))
@@ -25,17 +25,8 @@ fn one_of_many_is_given_up_and_the_others_are_answered() {
     let (engine, paths) = (&place.engine, [place.trace.clone()]);
     let ask = |name: &str| {
         let mut request = question(name).unwrap().read(&Map::new()).unwrap();
-        let answers = engine
-            .ask(&Asking::default(), &paths, &mut *request)
-            .unwrap();
-        answers.extracts[0]
-            .answer
-            .as_ref()
-            .unwrap()
-            .1
-            .as_ref()
-            .unwrap()
-            .len()
+        let all = answers(engine, &Asking::default(), &paths, &mut *request).unwrap();
+        all[0].answer.as_ref().unwrap().1.as_ref().unwrap().len()
     };
     let alone = NAMES.map(ask);
     let endless = Asking::default();
@@ -66,9 +57,9 @@ fn one_of_many_is_given_up_and_the_others_are_answered() {
     assert_eq!(answered.load(Ordering::SeqCst), 32);
     // Any later question with the same switch is also given up.
     let mut request = question("cpu").unwrap().read(&Map::new()).unwrap();
-    let answers = engine.ask(&endless, &paths, &mut *request).unwrap();
+    let all = answers(engine, &endless, &paths, &mut *request).unwrap();
     assert!(
-        answers.extracts[0]
+        all[0]
             .answer
             .as_ref()
             .is_err_and(etwkit_engine::Error::is_cancelled)

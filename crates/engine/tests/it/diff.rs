@@ -11,6 +11,8 @@ use etwkit_synth::Options;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
+use super::support::answers;
+
 type Rows = Vec<Map<String, Value>>;
 
 struct Traces {
@@ -47,12 +49,9 @@ impl Traces {
             .unwrap()
             .read(values.as_object().unwrap())
             .unwrap();
-        let mut answers = self
-            .engine
-            .ask(&Asking::default(), paths, &mut *request)
-            .unwrap();
-        assert_eq!(answers.extracts.len(), 1, "{name}");
-        answers.extracts.remove(0)
+        let mut all = answers(&self.engine, &Asking::default(), paths, &mut *request).unwrap();
+        assert_eq!(all.len(), 1, "{name}");
+        all.remove(0)
     }
 
     /// The tables of a comparison by their names.
@@ -500,13 +499,9 @@ fn two_are_compared_and_no_other_number_of_them() {
     let asking = Asking::default();
     asking.cancel.ask();
     let mut request = question("diff").unwrap().read(&Map::new()).unwrap();
-    let answers = traces.engine.ask(&asking, &three[..2], &mut *request);
-    let given_up = match answers {
+    let given_up = match answers(&traces.engine, &asking, &three[..2], &mut *request) {
         Err(_) => true,
-        Ok(answers) => answers
-            .extracts
-            .iter()
-            .all(|one| !matches!(&one.answer, Ok((_, Ok(_))))),
+        Ok(all) => all.iter().all(|one| !matches!(&one.answer, Ok((_, Ok(_))))),
     };
     assert!(given_up);
 }

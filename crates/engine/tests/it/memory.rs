@@ -7,7 +7,7 @@ use etwkit_engine::{Asking, question};
 use etwkit_synth::Options;
 use serde_json::{Map, Value, json};
 
-use super::support::Place;
+use super::support::{Place, answers};
 
 /// The rows of a question to the trace.
 fn rows(place: &Place, trace: &Path, name: &str, values: &Value) -> Vec<Map<String, Value>> {
@@ -15,11 +15,9 @@ fn rows(place: &Place, trace: &Path, name: &str, values: &Value) -> Vec<Map<Stri
         .unwrap()
         .read(values.as_object().unwrap())
         .unwrap();
-    let asked = place
-        .engine
-        .ask(&Asking::default(), &[trace.to_owned()], &mut *request)
-        .unwrap();
-    let (_, answer) = asked.extracts[0].answer.as_ref().unwrap();
+    let trace = [trace.to_owned()];
+    let asked = answers(&place.engine, &Asking::default(), &trace, &mut *request).unwrap();
+    let (_, answer) = asked[0].answer.as_ref().unwrap();
     let table = &answer
         .as_ref()
         .unwrap_or_else(|error| panic!("{name} {values}: {error}"))

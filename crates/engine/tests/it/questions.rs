@@ -11,7 +11,7 @@ use etwkit_question::{Answer, Values};
 use etwkit_sql::rename::RenameRules;
 use serde_json::{Map, Value, json};
 
-use super::support::Place;
+use super::support::{Place, answers};
 
 /// Returns the answers of a question to values in JSON.
 fn ask(
@@ -25,7 +25,7 @@ fn ask(
         .unwrap()
         .read(values.as_object().unwrap())
         .unwrap();
-    engine.ask(asking, paths, &mut *request).unwrap().extracts
+    answers(engine, asking, paths, &mut *request).unwrap()
 }
 
 /// The rows of the first table.
@@ -77,12 +77,9 @@ fn every_question_can_be_asked() {
         let Ok(mut request) = question.read(&Values::new()) else {
             panic!("{name} has no defaults")
         };
-        match place.engine.ask(
-            &Asking::default(),
-            std::slice::from_ref(&place.trace),
-            &mut *request,
-        ) {
-            Ok(answers) => match &answers.extracts[0].answer {
+        let only = std::slice::from_ref(&place.trace);
+        match answers(&place.engine, &Asking::default(), only, &mut *request) {
+            Ok(all) => match &all[0].answer {
                 Ok((_, Ok(answer))) if request.of_names().is_some() => {
                     assert_eq!(answer.len(), 1, "{name}");
                 }
@@ -101,6 +98,24 @@ fn every_question_can_be_asked() {
             Err(error) => panic!("{name}: {error}"),
         }
     }
+}
+
+/// Answers are handed on one by one: after an error of `take` there is no further one.
+#[test]
+fn the_first_error_of_taking_ends_a_question() {
+    let place = Place::new();
+    let paths = vec![place.trace.clone(); 3];
+    let mut request = question("process").unwrap().read(&Values::new()).unwrap();
+    let mut taken = 0;
+    let asked = place
+        .engine
+        .ask(&Asking::default(), &paths, &mut *request, |request, one| {
+            taken += 1;
+            assert!(one.answer.is_ok() && !request.is_of_all());
+            Err(Error::from(etwkit_question::Error::OfNames))
+        });
+    assert!(asked.is_err());
+    assert_eq!(taken, 1);
 }
 
 /// A question to names opens no file: the files need not even be traces.

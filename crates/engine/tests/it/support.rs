@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::path::PathBuf;
 
-use etwkit_engine::{Engine, Settings};
+use etwkit_engine::{Asking, Engine, Error, ExtractAnswer, Result, Settings};
+use etwkit_question::{Answer, AnyRequest};
 use etwkit_synth::Options;
 use tempfile::TempDir;
 
@@ -43,4 +44,19 @@ impl Place {
             .filter(|path| path.extension().is_some_and(|ending| ending == "etwx"))
             .collect()
     }
+}
+
+/// The answers of extracts, when all are there.
+pub(crate) fn answers(
+    engine: &Engine,
+    asking: &Asking,
+    paths: &[PathBuf],
+    request: &mut dyn AnyRequest,
+) -> Result<Vec<ExtractAnswer<Answer>>> {
+    let mut all = Vec::new();
+    engine.ask(asking, paths, request, |_, one| {
+        all.push(one);
+        Ok::<_, Error>(())
+    })?;
+    Ok(all)
 }

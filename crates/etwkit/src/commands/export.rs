@@ -13,8 +13,7 @@ use etwkit_extract::default_target;
 use etwkit_question::ProcessQuery;
 use etwkit_question::tag_query::TagQuery;
 use etwkit_questions::cpu::question::cpu_word;
-use etwkit_questions::cpu::{CpuRequest, CpuRow, CpuSort};
-use etwkit_questions::stack::tree::Metric;
+use etwkit_questions::cpu::{CpuRequest, CpuRow, CpuSort, Metric};
 use etwkit_sql::Session;
 use etwkit_terminal::{Exit, Table};
 use serde_json::json;
@@ -303,7 +302,10 @@ fn one(
         time,
         ..CpuRequest::default()
     };
-    let processes = match request.ask(&session).map_err(|error| error.of(&session)) {
+    let processes = match request
+        .process_answer(&session)
+        .map_err(|error| error.of(&session))
+    {
         Ok(answer) => answer.rows,
         Err(nothing) if nothing.is_nothing() => {
             return not_there(args, path, &nothing.into(), printer);
@@ -312,7 +314,7 @@ fn one(
     };
     if !args.which.is_given() || processes.is_empty() {
         // Without any option, since the list offers all processes to choose from.
-        let answer = CpuRequest::default().ask(&session)?;
+        let answer = CpuRequest::default().process_answer(&session)?;
         let title = format!("{} ms>|pid>|process", cpu_word(answer.source()));
         return not_chosen(args, &title, answer.rows, printer);
     }

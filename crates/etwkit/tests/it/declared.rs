@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use etwkit_engine::{Asking, Engine, questions};
+use etwkit_engine::{Asking, Engine, Error, questions};
 use etwkit_question::{AnyQuestion, Opt, OptionKind, Values, request_schema};
 use etwkit_sql::arrow::array::{Array, AsArray, RecordBatch};
 use etwkit_sql::arrow::datatypes::{DataType, Float64Type, Int64Type};
@@ -446,10 +446,14 @@ fn requests_through_the_engine_give_the_rows_of_the_command_line() {
                     let values = &needed[name];
                     let mut request = question.read(values).unwrap();
                     let only = compared(name, std::slice::from_ref(*extract));
-                    let mut answers = engine
-                        .ask(&Asking::default(), &only, &mut *request)
+                    let mut all = Vec::new();
+                    engine
+                        .ask(&Asking::default(), &only, &mut *request, |_, one| {
+                            all.push(one);
+                            Ok::<_, Error>(())
+                        })
                         .unwrap();
-                    let (_, answer) = answers.extracts.remove(0).answer.unwrap();
+                    let (_, answer) = all.remove(0).answer.unwrap();
                     let ours: Vec<Value> = answer.map_or_else(
                         |error| {
                             assert!(error.is_nothing(), "{name}: {error}");

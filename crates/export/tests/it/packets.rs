@@ -4,7 +4,7 @@
 use etwkit_export::{ExportRequest, PacketSums, format};
 use etwkit_question::ProcessQuery;
 use etwkit_question::range::Range;
-use etwkit_questions::stack::tree::Metric;
+use etwkit_questions::cpu::Metric;
 use etwkit_sql::Session;
 use etwkit_trace::table::{GenericEvent, Process, Thread, Trace};
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@ use std::process::Command;
 use etwkit_export::{ExportRequest, format};
 use etwkit_question::ProcessQuery;
 use etwkit_question::range::Range;
-use etwkit_questions::stack::tree::Metric;
+use etwkit_questions::cpu::Metric;
 use flate2::read::GzDecoder;
 
 use super::made_stacks::{WEIGHT, recorded, session};

@@ -4,7 +4,7 @@ use etwkit_export::{Error, ExportRequest, TimelineSums, format};
 use etwkit_question::ProcessQuery;
 use etwkit_question::range::Range;
 use etwkit_question::tag_query::TagQuery;
-use etwkit_questions::stack::tree::Metric;
+use etwkit_questions::cpu::Metric;
 use etwkit_trace::tags::TagSet;
 use serde_json::{Value, json};
 

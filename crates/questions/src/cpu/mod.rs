@@ -1,114 +1,22 @@
-//! CPU, waiting and ready time of processes.
+//! CPU, waiting and ready time: the request, and its rows of processes.
 
 pub(super) mod fact;
 use etwkit_question::Count;
 use etwkit_question::declare;
 pub mod question;
 mod range;
+mod request;
 pub mod source;
+
+pub use self::request::{By, CpuLimits, CpuRequest, CpuSort, Metric};
 
 use self::source::{CpuSource, SAMPLED, SAMPLED_EVENTS, column};
 use super::cores::kinds::{self, CoreKinds};
 use super::ready::{self, ReadyTimes};
-use etwkit_question::group::Top;
-use etwkit_question::range::{Range, Unit};
-use etwkit_question::sql::{
-    Conditions, EXECUTABLE_TEXT, EXECUTABLES, ProcessQuery, process_columns_from,
-};
-use etwkit_question::zero::ZeroTime;
-use etwkit_question::{Error, Result, ask, has_rows, is_recorded, option};
+use etwkit_question::range::Range;
+use etwkit_question::sql::{Conditions, EXECUTABLE_TEXT, EXECUTABLES, process_columns_from};
+use etwkit_question::{Error, Result, ask, has_rows, is_recorded};
 use etwkit_sql::Session;
-
-/// Orders of rows with CPU times.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum CpuSort {
-    /// CPU of the method or module itself; CPU of other rows.
-    Usual,
-    /// CPU.
-    #[default]
-    Cpu,
-    /// CPU of the method or module itself; only for methods and modules.
-    Exclusive,
-    /// Waiting.
-    Wait,
-    /// Ready.
-    Ready,
-    /// CPU and waiting.
-    CpuWait,
-    /// CPU, waiting and ready.
-    CpuWaitReady,
-    /// Mean ready time; only for methods.
-    ReadyAvg,
-    /// Switch-ins.
-    Switches,
-    /// CPU, less for methods far from the innermost frame; only for methods.
-    StackDepth,
-    /// First sample or switch-in.
-    First,
-    /// Last sample or switch-out.
-    Last,
-    /// Priority; only for processes.
-    Priority,
-    /// Start of the process.
-    StartTime,
-}
-
-declare! {
-    /// Limits of rows with CPU times.
-    #[derive(Copy, Eq)]
-    pub request CpuLimits {
-        /// Only rows with this CPU (unit without one: ms)
-        cpu: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Only rows with this waiting time (ms)
-        wait: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Only rows with this ready time (ms)
-        ready: Range = option("A..B").unit(Unit::Milliseconds),
-        /// Only methods with this mean ready time (us)
-        ready_avg: Range = option("A..B").called("ready-avg").unit(Unit::Microseconds),
-        /// Only rows with so many switch-ins
-        switches: Range = option("A..B").unit(Unit::Count),
-        /// Only rows that are first seen in this part of the trace (s)
-        first: Range = option("A..B").unit(Unit::Moment),
-        /// Only rows that are last seen in this part of the trace (s)
-        last: Range = option("A..B").unit(Unit::Moment),
-        /// Only rows with so much time from first to last (s)
-        duration: Range = option("A..B").unit(Unit::Seconds),
-    }
-}
-
-impl CpuLimits {
-    /// Returns the conditions on rows, given the SQL of their time from first to last.
-    pub(crate) fn conditions(self, duration: &str) -> Conditions {
-        Conditions::new().ranges([
-            ("cpu_ns", self.cpu),
-            ("wait_ns", self.wait),
-            ("ready_ns", self.ready),
-            ("switches", self.switches),
-            ("first_ns", self.first),
-            ("last_ns", self.last),
-            (duration, self.duration),
-        ])
-    }
-}
-
-/// A query for processes: filters and order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CpuRequest {
-    /// Process filter.
-    pub processes: ProcessQuery,
-    /// Limits of rows; processes have no mean ready time.
-    pub limits: CpuLimits,
-    /// Only this range of the trace, in nanoseconds; intervals are clipped to it.
-    pub time: Range,
-    /// Filter on executables: path, version, product and company, joined.
-    pub modules: Option<String>,
-    /// Zero point of times.
-    pub zero: ZeroTime,
-    /// Order.
-    pub sort: CpuSort,
-    /// Number of rows, largest first.
-    pub top: Top,
-}
 
 declare! {
     /// CPU of a process.
@@ -247,15 +155,16 @@ impl CpuAnswer {
     }
 }
 
+/// Sums of processes.
 impl CpuRequest {
-    /// Returns the SQL of the question.
+    /// Returns the SQL for processes.
     #[must_use]
-    pub fn sql(&self) -> String {
+    pub fn process_sql(&self) -> String {
         // Threads without a process are listed; the idle process is not. A comparison with the
         // missing id would drop both.
         let conditions = Conditions::of("coalesce(p.pid, -1) <> 0")
             .and(self.processes.conditions())
-            .text(EXECUTABLE_TEXT, self.modules.as_deref());
+            .text(EXECUTABLE_TEXT, self.modules());
         let whole = self.time.is_unlimited();
         let (with, table, sampled) = if whole {
             (String::new(), "cpu_process", SAMPLED)
@@ -292,7 +201,7 @@ FROM {table} c
 LEFT JOIN process p ON p.process_key = c.process_key{EXECUTABLES}{ready_join}{kinds_join}{}{conditions}
 ) c{}
 ORDER BY sort_value, cpu_ns, process_key",
-            self.sort_value(),
+            self.process_order(),
             process_columns_from(&self.zero),
             self.zero.column("c", "first_ns"),
             self.zero.column("c", "last_ns"),
@@ -301,7 +210,7 @@ ORDER BY sort_value, cpu_ns, process_key",
         )
     }
 
-    const fn sort_value(&self) -> &'static str {
+    const fn process_order(&self) -> &'static str {
         match self.sort {
             CpuSort::Usual
             | CpuSort::Cpu
@@ -320,14 +229,14 @@ ORDER BY sort_value, cpu_ns, process_key",
         }
     }
 
-    /// Runs the question and returns its answer.
+    /// Queries processes.
     ///
     /// # Errors
     /// There are neither samples nor context switches; a range needs single rows and there are only
     /// sums; the query fails.
-    pub fn ask(&self, session: &Session) -> Result<CpuAnswer> {
+    pub fn process_answer(&self, session: &Session) -> Result<CpuAnswer> {
         check(session, self.time)?;
-        let mut rows: Vec<CpuRow> = ask(session, &self.sql())?;
+        let mut rows: Vec<CpuRow> = ask(session, &self.process_sql())?;
         self.top.cut(&mut rows);
         if !self.time.is_unlimited() {
             for row in &mut rows {

@@ -7,65 +7,13 @@ use self::rows::Rows;
 use super::cores::kinds::{self, CoreKinds};
 use super::cpu::fact;
 use super::cpu::source::{CpuSource, SAMPLED};
-use super::cpu::{CpuLimits, CpuSort, CpuTotal, check};
+use super::cpu::{By, CpuRequest, CpuSort, CpuTotal, check};
 use super::ready::{self, ReadyTimes};
 use etwkit_question::group::Top;
 use etwkit_question::group::{Group, grouped};
-use etwkit_question::range::Range;
-use etwkit_question::sql::{Conditions, ProcessQuery, process_columns_from, text_condition};
-use etwkit_question::zero::ZeroTime;
-use etwkit_question::{Error, Result, ask, has_rows, is_recorded};
+use etwkit_question::sql::{Conditions, process_columns_from, text_condition};
+use etwkit_question::{Error, Result, Tagging, ask, has_rows, is_recorded};
 use etwkit_sql::Session;
-
-/// Grouping of the rows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum By {
-    /// Methods.
-    #[default]
-    Method,
-    /// Modules: a module counts once for each stack.
-    Module,
-    /// Threads.
-    Thread,
-}
-
-/// A query for methods of processes: filters and order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MethodRequest {
-    /// Process filter.
-    pub processes: ProcessQuery,
-    /// Also the idle process, whose CPU is the interrupts and DPCs on otherwise idle processors.
-    pub with_idle: bool,
-    /// Grouping of the rows; stack tags are separate.
-    pub by: By,
-    /// Filter on the names of methods, modules or threads as they are printed.
-    pub methods: Option<String>,
-    /// Filter on stack tags, which are listed in addition; their names are paths with `\\` between.
-    pub stack_tags: Option<String>,
-    /// Sets of tags in addition to `default`, for a range; the session has to know them. For a
-    /// whole trace all sets count with which its extract was made.
-    pub tag_sets: Vec<String>,
-    /// Only stack tags.
-    pub only_tags: bool,
-    /// Filter on modules: path, version, product and company, joined.
-    pub modules: Option<String>,
-    /// Only code of well-known drivers, with their vendors.
-    pub only_drivers: bool,
-    /// Only this range of the trace, in nanoseconds; intervals are clipped to it.
-    pub time: Range,
-    /// Zero point of times.
-    pub zero: ZeroTime,
-    /// True if names start with the module: `ntdll.dll!NtWaitForSingleObject`.
-    pub include_dll: bool,
-    /// Limits of rows.
-    pub limits: CpuLimits,
-    /// Order of methods and processes.
-    pub sort: CpuSort,
-    /// Number of processes, largest first.
-    pub top: Top,
-    /// Number of methods of each process, largest first.
-    pub top_methods: Top,
-}
 
 declare! {
     /// A method, module, thread or stack tag in a process.
@@ -181,27 +129,40 @@ JOIN (
   FROM driver_category d JOIN module o ON o.module_id = d.module_id GROUP BY o.path
 ) w ON w.path = m.module_path";
 
-impl MethodRequest {
-    /// Returns the SQL of the question.
+/// Sums of code: methods, modules, threads and stack tags.
+impl CpuRequest {
+    /// Returns the SQL for methods, modules or threads, with stack tags if these are requested as
+    /// well.
     #[must_use]
-    pub fn sql(&self) -> String {
+    pub fn method_sql(&self) -> String {
+        self.code_sql(false)
+    }
+
+    /// Returns the SQL for stack tags alone.
+    #[must_use]
+    pub fn tag_sql(&self) -> String {
+        self.code_sql(true)
+    }
+
+    fn code_sql(&self, only_tags: bool) -> String {
         let conditions = Conditions::new()
-            .when(!self.with_idle, "coalesce(p.pid, -1) <> 0")
+            .when(!self.idle, "coalesce(p.pid, -1) <> 0")
             .and(self.processes.conditions());
         let named = if self.include_dll {
             "concat(m.module || '!', m.method)"
         } else {
             "m.method"
         };
-        let Rows { with, from } = self.rows();
+        let Rows { with, from } = self.code_rows(only_tags);
         let whole = self.time.is_unlimited();
-        let sampled = if self.only_tags && whole {
+        let sampled = if only_tags && whole {
             SAMPLED
         } else {
             rows::sampled(self.by, self.time)
         };
         // Percentiles and kinds of cores are stored only for methods, and only for the whole trace.
-        let has_more = whole && self.by == By::Method && !self.only_tags;
+        let is_by_method = matches!(self.by, By::Process | By::Method);
+        let has_more = whole && is_by_method && !only_tags;
         let (ready, ready_join) = if has_more {
             (ready::columns(), ready::join_methods("m"))
         } else {
@@ -212,7 +173,7 @@ impl MethodRequest {
         } else {
             (kinds::no_columns(), String::new())
         };
-        let (vendor, category, drivers) = if self.only_drivers {
+        let (vendor, category, drivers) = if self.only_drivers() {
             ("w.vendor", "w.category", DRIVERS)
         } else {
             ("CAST(NULL AS VARCHAR)", "CAST(NULL AS VARCHAR)", "")
@@ -236,16 +197,16 @@ LEFT JOIN process p ON p.process_key = m.process_key
 LEFT JOIN cpu_process c ON c.process_key = m.process_key{VERSIONS}{drivers}{ready_join}{kinds_join}{}{conditions}
 ){}
 ORDER BY sort_value, cpu_ns, process_key, name",
-            self.sort_value(),
+            self.code_order(),
             process_columns_from(&self.zero),
             self.zero.column("m", "first_ns"),
             self.zero.column("m", "last_ns"),
             self.zero.join(),
-            self.limits(),
+            self.code_limits(),
         )
     }
 
-    fn rows(&self) -> Rows {
+    fn code_rows(&self, only_tags: bool) -> Rows {
         let condition = self
             .stack_tags
             .as_ref()
@@ -254,9 +215,9 @@ ORDER BY sort_value, cpu_ns, process_key, name",
         let tags = if is_whole {
             rows::tags(condition.as_deref())
         } else {
-            rows::tags_in_range(&self.tag_sets, condition.as_deref())
+            rows::tags_in_range(&Tagging::names(&self.stack_tag_file), condition.as_deref())
         };
-        if self.only_tags {
+        if only_tags {
             let with = match is_whole {
                 true => String::new(),
                 false => format!("WITH {}\n", fact::rows(self.time, &self.processes)),
@@ -273,7 +234,7 @@ ORDER BY sort_value, cpu_ns, process_key, name",
         }
     }
 
-    fn limits(&self) -> Conditions {
+    fn code_limits(&self) -> Conditions {
         // A filter on methods does not apply to tags, which are rows of the same list.
         let filter = self.methods.as_deref().map(without_symbols);
         let name = text_condition("name", filter.as_deref());
@@ -285,14 +246,14 @@ ORDER BY sort_value, cpu_ns, process_key, name",
         let module = "concat_ws(', ', module_path, file_version, product_name, company)";
         Conditions::new()
             .and(name)
-            .text(module, self.modules.as_deref())
+            .text(module, self.modules())
             .and(self.limits.conditions("duration_ns"))
             .range("ready_avg_ns", self.limits.ready_avg)
     }
 
     /// `StackDepth`: CPU divided by e^depth, which prefers methods near the innermost frame.
     /// Methods with no more CPU than the largest method without callees rank lower, by e^10.
-    const fn sort_value(&self) -> &'static str {
+    const fn code_order(&self) -> &'static str {
         match self.sort {
             // Stack tags have no time of their own, threads no callers.
             CpuSort::Usual | CpuSort::Exclusive if !matches!(self.by, By::Thread) => {
@@ -319,15 +280,31 @@ ORDER BY sort_value, cpu_ns, process_key, name",
         }
     }
 
-    /// Runs the question and returns its answer.
+    /// Queries methods, modules or threads, with stack tags if these are requested as well.
     ///
     /// # Errors
     /// There are neither samples nor context switches, or the extract has only sums of them; the
     /// query fails.
-    pub fn ask(&self, session: &Session) -> Result<MethodAnswer> {
-        self.check(session)?;
-        let rows: Vec<MethodRow> = ask(session, &self.sql())?;
-        let mut processes = grouped(rows, |row| row.process_key, self.top_methods, total);
+    pub fn method_answer(&self, session: &Session) -> Result<MethodAnswer> {
+        self.code_answer(session, false)
+    }
+
+    /// Queries stack tags alone.
+    ///
+    /// # Errors
+    /// The errors of [`Self::method_answer`]; there are no stacks.
+    pub fn tag_answer(&self, session: &Session) -> Result<MethodAnswer> {
+        self.code_answer(session, true)
+    }
+
+    fn code_answer(&self, session: &Session, only_tags: bool) -> Result<MethodAnswer> {
+        self.check_code(session, only_tags)?;
+        let rows: Vec<MethodRow> = ask(session, &self.code_sql(only_tags))?;
+        let top = Top {
+            count: self.top_methods,
+            skip: self.skip_methods,
+        };
+        let mut processes = grouped(rows, |row| row.process_key, top, total);
         processes.sort_by_key(|group| match self.sort {
             // A process without a start ran when the recording began.
             CpuSort::StartTime => group
@@ -344,10 +321,8 @@ ORDER BY sort_value, cpu_ns, process_key, name",
             .fold(CpuTotal::default(), |sum, group| sum.plus(group.total));
         Ok(MethodAnswer { processes, total })
     }
-}
 
-impl MethodRequest {
-    fn check(&self, session: &Session) -> Result<()> {
+    fn check_code(&self, session: &Session, only_tags: bool) -> Result<()> {
         check(session, self.time)?;
         if self.by == By::Thread
             && !is_recorded(session, "cpu_sample")?
@@ -357,7 +332,7 @@ impl MethodRequest {
                 what: "samples and context switches",
             });
         }
-        if self.only_tags && self.time.is_unlimited() && !has_rows(session, "cpu_tag")? {
+        if only_tags && self.time.is_unlimited() && !has_rows(session, "cpu_tag")? {
             return Err(Error::NotRecorded {
                 what: "stacks that tags could be given to",
                 how: "record samples or context switches with their stacks, for example `wpr -start CPU`",

@@ -3,7 +3,7 @@
 //!
 //! All have the columns of [`COLUMNS`] in that order.
 
-use super::By;
+use crate::cpu::By;
 use crate::cpu::fact;
 use crate::cpu::source::{SAMPLED, SAMPLED_EVENTS};
 use etwkit_question::range::Range;
@@ -31,8 +31,8 @@ const SAMPLED_OF_STACKS: &str =
 /// Returns SQL that is more than 0 if CPU of the rows is from samples.
 pub(super) fn sampled(by: By, time: Range) -> &'static str {
     match by {
-        By::Method if time.is_unlimited() => SAMPLED,
-        By::Method | By::Module => SAMPLED_OF_STACKS,
+        By::Process | By::Method if time.is_unlimited() => SAMPLED,
+        By::Process | By::Method | By::Module => SAMPLED_OF_STACKS,
         By::Thread => SAMPLED_EVENTS,
     }
 }
@@ -40,11 +40,11 @@ pub(super) fn sampled(by: By, time: Range) -> &'static str {
 /// Returns rows of methods, modules or threads.
 pub(super) fn rows(by: By, time: Range, processes: &ProcessQuery) -> Rows {
     match by {
-        By::Method if time.is_unlimited() => Rows {
+        By::Process | By::Method if time.is_unlimited() => Rows {
             with: String::new(),
             from: methods(),
         },
-        By::Method | By::Module => {
+        By::Process | By::Method | By::Module => {
             let facts = fact::rows(time, processes);
             let sums = if time.is_unlimited() { SUMS } else { "" };
             Rows {

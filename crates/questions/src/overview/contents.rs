@@ -40,7 +40,7 @@ impl Overview {
     pub fn ask(session: &Session, asked: &OverviewRequest) -> Result<Self> {
         let top = asked.most();
         let is_part = !asked.time.is_unlimited();
-        let cpu = answered(asked.processes().ask(session), is_part)?;
+        let cpu = answered(asked.processes().process_answer(session), is_part)?;
         let cpu = cpu.unwrap_or_else(|| CpuAnswer::new(Vec::new()));
         let files = answered(asked.files().ask(session), is_part)?
             .map_or_else(Vec::new, |disk| disk.groups);
@@ -97,7 +97,7 @@ impl Overview {
             methods.reverse();
             return Ok((modules, methods));
         };
-        let Some(answer) = answered(methods.ask(session), true)? else {
+        let Some(answer) = answered(methods.method_answer(session), true)? else {
             return Ok(Default::default());
         };
         let rows = answer.processes.into_iter().flat_map(|group| group.rows);

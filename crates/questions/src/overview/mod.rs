@@ -12,9 +12,8 @@ mod sql;
 mod view;
 
 use self::sql::{COUNTS, METHODS, MODULES, NOTES, PROVIDERS, RECORDING, TOPICS};
-use super::cpu::CpuRequest;
+use super::cpu::{By, CpuRequest, CpuSort};
 use super::disk::{DiskRequest, DiskSort};
-use super::method::MethodRequest;
 use super::stats::sql::CLASSES;
 use etwkit_question::Result;
 use etwkit_question::path::WHOLE_PATH;
@@ -207,11 +206,13 @@ WHERE p.pid = 0{condition}"
 
     /// Returns the request for methods of a range of the trace; the whole trace has stored sums of
     /// methods.
-    pub(super) fn methods(&self) -> Option<MethodRequest> {
-        let request = MethodRequest {
-            with_idle: true,
+    pub(super) fn methods(&self) -> Option<CpuRequest> {
+        let request = CpuRequest {
+            by: By::Method,
+            idle: true,
+            sort: CpuSort::Cpu,
             time: self.time,
-            ..MethodRequest::default()
+            ..CpuRequest::default()
         };
         (!self.time.is_unlimited()).then_some(request)
     }
@@ -235,13 +236,13 @@ WHERE p.pid = 0{condition}"
     pub fn sql(&self, table: OverviewTable) -> String {
         match table {
             OverviewTable::Recording => RECORDING.replace("CLASSES", CLASSES),
-            OverviewTable::Processes => self.processes().sql(),
+            OverviewTable::Processes => self.processes().process_sql(),
             OverviewTable::Modules => self
                 .methods()
-                .map_or_else(|| self.limited(MODULES), |asked| asked.sql()),
+                .map_or_else(|| self.limited(MODULES), |asked| asked.method_sql()),
             OverviewTable::Methods => self
                 .methods()
-                .map_or_else(|| self.limited(METHODS), |asked| asked.sql()),
+                .map_or_else(|| self.limited(METHODS), |asked| asked.method_sql()),
             OverviewTable::Files => self.files().sql(),
             OverviewTable::Contents => COUNTS.to_owned(),
             OverviewTable::Providers => PROVIDERS.to_owned(),

@@ -7,87 +7,35 @@ use super::call_tree::{CallTree, Fold};
 use super::names::Names;
 use crate::cpu::fact;
 use crate::cpu::source::{CpuSource, SAMPLED, SAMPLED_EVENTS, column};
-use crate::cpu::{check, check_waits};
+use crate::cpu::{By, CpuRequest, Metric, check, check_waits};
 use etwkit_question::declare;
-use etwkit_question::group::Top;
-use etwkit_question::range::Range;
-use etwkit_question::sql::{Conditions, PROCESS_COLUMNS, ProcessQuery};
+use etwkit_question::sql::{Conditions, PROCESS_COLUMNS};
 use etwkit_question::tag_query::TagQuery;
-use etwkit_question::{Error, FromRows, Result, ask, has_rows, is_recorded};
+use etwkit_question::{Error, FromRows, Result, Words, ask, has_rows, is_recorded};
 use etwkit_sql::Session;
 use etwkit_sql::filter::TextFilter;
 use etwkit_sql::frames::TraceFrames;
 
-/// Weight of a stack.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Metric {
-    /// Sampled CPU; without any samples in the trace, CPU from context switches.
-    #[default]
-    Cpu,
-    /// Waits that ended with the stack.
-    Wait,
-    /// Ready times before the stack was switched in.
-    Ready,
-}
-
-impl Metric {
-    /// Returns its name in JSON and CSV.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cpu => "cpu",
-            Self::Wait => "wait",
-            Self::Ready => "ready",
-        }
-    }
-}
-
 /// Shape of the trees.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Shape {
+enum Shape<'a> {
     /// From the outermost frames to their callees.
-    #[default]
     TopDown,
     /// From the innermost frames to their callers.
     BottomUp,
     /// Callers and callees of methods: a filter on names with or without their module. A stack
     /// counts once, by the outermost frame that matches.
-    Butterfly(String),
+    Butterfly(&'a str),
 }
 
 /// Scope of a tree.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum TreeBy {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TreeBy {
     /// Each process.
-    #[default]
     Process,
     /// Each thread.
     Thread,
     /// Everything in one tree.
     All,
-}
-
-/// A query for call trees.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct StackTreeRequest {
-    /// Process filter.
-    pub processes: ProcessQuery,
-    /// Filter on stacks.
-    pub tags: TagQuery,
-    /// Weight of a stack.
-    pub metric: Metric,
-    /// Shape of the trees.
-    pub shape: Shape,
-    /// Scope of a tree.
-    pub by: TreeBy,
-    /// True if nodes are modules instead of methods.
-    pub by_module: bool,
-    /// Only this range of the trace, in nanoseconds; intervals are clipped to it.
-    pub time: Range,
-    /// Limits below which nodes are folded.
-    pub fold: Fold,
-    /// Number of trees, largest first.
-    pub top: Top,
 }
 
 declare! {
@@ -153,10 +101,35 @@ pub struct TreeGroup {
     pub rows: Vec<TreeRow>,
 }
 
-impl StackTreeRequest {
-    /// Returns the SQL for stacks and their weights.
+/// Call trees, and the weights of stacks that they are made of.
+impl CpuRequest {
+    const fn tree_by(&self) -> TreeBy {
+        match self.by {
+            _ if self.is_merged => TreeBy::All,
+            By::Thread => TreeBy::Thread,
+            By::Process | By::Method | By::Module => TreeBy::Process,
+        }
+    }
+
+    fn shape(&self) -> Shape<'_> {
+        match &self.butterfly {
+            Some(methods) => Shape::Butterfly(methods),
+            None if self.bottom_up => Shape::BottomUp,
+            None => Shape::TopDown,
+        }
+    }
+
+    const fn fold(&self) -> Fold {
+        Fold {
+            min_percent: self.min_percent,
+            levels: self.max_depth,
+            children: self.top_children,
+        }
+    }
+
+    /// Returns the SQL for stacks whose tags match, and their weights.
     #[must_use]
-    pub fn sql(&self) -> String {
+    pub fn stack_sql(&self, tags: &TagQuery) -> String {
         // The idle process is left out, but not threads whose process is not known: a missing id
         // compared with 0 would drop them as well.
         let conditions = Conditions::new()
@@ -165,14 +138,14 @@ impl StackTreeRequest {
                 "s.samples > 0".to_owned(),
             ])
             .and(self.processes.conditions())
-            .and(self.tags.condition("s.stack_id"));
-        let by_thread = self.by == TreeBy::Thread;
+            .and(tags.condition("s.stack_id"));
+        let by_thread = self.tree_by() == TreeBy::Thread;
         let (with, source) = if self.is_answered_by_sums() {
             (String::new(), SUMS.replace("SAMPLED", SAMPLED))
         } else {
             (
                 format!("WITH {}\n", fact::rows(self.time, &self.processes)),
-                self.facts(by_thread),
+                self.stack_facts(by_thread),
             )
         };
         let source_name = match self.metric {
@@ -201,10 +174,10 @@ ORDER BY s.process_key, s.thread_key, s.stack_id"
 
     /// Returns `true` if sums by stack are enough.
     fn is_answered_by_sums(&self) -> bool {
-        self.metric == Metric::Cpu && self.by != TreeBy::Thread && self.time.is_unlimited()
+        self.metric == Metric::Cpu && self.tree_by() != TreeBy::Thread && self.time.is_unlimited()
     }
 
-    fn facts(&self, by_thread: bool) -> String {
+    fn stack_facts(&self, by_thread: bool) -> String {
         let interval = |name: &str| {
             let is_some = format!("{name}_end > {name}_start");
             let sum =
@@ -239,26 +212,27 @@ ORDER BY s.process_key, s.thread_key, s.stack_id"
         )
     }
 
-    /// Runs the question and returns its answer.
+    /// Queries call trees.
     ///
     /// # Errors
     /// The trace has neither samples nor context switches, or the extract only sums of them; the
     /// query fails.
-    pub fn ask(&self, session: &Session) -> Result<Vec<TreeGroup>> {
-        self.check(session)?;
-        let rows: Vec<StackRow> = ask(session, &self.sql())?;
+    pub fn call_trees(&self, session: &Session) -> Result<Vec<TreeGroup>> {
+        self.check_stacks(session)?;
+        let rows: Vec<StackRow> = ask(session, &self.stack_sql(&TagQuery::default()))?;
         let frames = session.frames()?;
         let empty = TraceFrames::default();
         let mut names = Names::new(frames.trace(0).unwrap_or(&empty));
         let mut groups: Vec<TreeGroup> = Vec::new();
-        let key = |row: &StackRow| match self.by {
+        let by = self.tree_by();
+        let key = |row: &StackRow| match by {
             TreeBy::Process => (row.process_key, None),
             TreeBy::Thread => (row.process_key, row.thread_key),
             TreeBy::All => (None, None),
         };
         // Rows are sorted by these keys, so that the rows of one group are adjacent.
         for rows in rows.chunk_by(|a, b| key(a) == key(b)) {
-            groups.extend(self.group(rows, &mut names));
+            groups.extend(self.tree_group(rows, &mut names));
         }
         // The largest group comes last, which is next to the prompt when a terminal has scrolled;
         // the sort is stable, so that equal ones keep the order of the statement.
@@ -267,18 +241,22 @@ ORDER BY s.process_key, s.thread_key, s.stack_id"
         Ok(groups)
     }
 
-    /// Returns the weight of each stack, by process, thread and stack, batch by batch. The shape
-    /// has no effect.
+    /// Returns the weight of each stack whose tags match, by process, thread and stack, batch by
+    /// batch.
     ///
     /// # Errors
-    /// The errors of [`StackTreeRequest::ask`]; later errors are items.
-    pub fn rows(&self, session: &Session) -> Result<impl Iterator<Item = Result<Vec<StackRow>>>> {
-        self.check(session)?;
-        let answer = session.sql(&self.sql())?;
+    /// The errors of [`Self::call_trees`]; later errors are items.
+    pub fn stack_rows(
+        &self,
+        session: &Session,
+        tags: &TagQuery,
+    ) -> Result<impl Iterator<Item = Result<Vec<StackRow>>>> {
+        self.check_stacks(session)?;
+        let answer = session.sql(&self.stack_sql(tags))?;
         Ok(answer.map(|batch| Ok(StackRow::read(&batch?)?)))
     }
 
-    fn check(&self, session: &Session) -> Result<()> {
+    fn check_stacks(&self, session: &Session) -> Result<()> {
         check(session, self.time)?;
         let has_switches = is_recorded(session, "context_switch")?;
         match self.metric {
@@ -295,24 +273,24 @@ ORDER BY s.process_key, s.thread_key, s.stack_id"
     }
 
     /// Returns the trees of one group of stacks; `None` if no stack has the method of a butterfly.
-    fn group(&self, rows: &[StackRow], names: &mut Names<'_>) -> Option<TreeGroup> {
+    fn tree_group(&self, rows: &[StackRow], names: &mut Names<'_>) -> Option<TreeGroup> {
         let first = rows.first()?;
         let source = CpuSource::named(&first.source).unwrap_or(CpuSource::ContextSwitches);
-        let (process_key, group) = match self.by {
+        let (process_key, group) = match self.tree_by() {
             TreeBy::All => (None, StackRow::default()),
             _ => (first.process_key, first.clone()),
         };
         let mut all = Vec::new();
         let mut total_ns = 0;
-        for (tree, stacks) in self.trees(rows, names) {
+        for (tree, stacks) in self.trees_of(rows, names) {
             total_ns = stacks.total();
-            let lines = stacks.lines(self.fold, |name| names.text(name));
+            let lines = stacks.lines(self.fold(), |name| names.text(name));
             let of = TreeRow {
                 process_key,
                 pid: group.pid,
                 process: group.process.clone(),
                 tid: group.tid,
-                metric: self.metric.name().to_owned(),
+                metric: self.metric.word().to_owned(),
                 source: source.name().to_owned(),
                 tree: tree.to_owned(),
                 ..TreeRow::default()
@@ -341,7 +319,7 @@ ORDER BY s.process_key, s.thread_key, s.stack_id"
     /// Returns `true` if all names are addresses. Each address has a small share, so all nodes
     /// would be folded into one meaningless line.
     fn is_folded_without_names(&self, rows: &[StackRow], names: &mut Names<'_>) -> bool {
-        let folds = self.fold.min_percent > 0.0 && !matches!(self.shape, Shape::Butterfly(_));
+        let folds = self.min_percent > 0.0 && self.butterfly.is_none();
         folds
             && !rows.iter().any(|row| {
                 names
@@ -351,15 +329,16 @@ ORDER BY s.process_key, s.thread_key, s.stack_id"
             })
     }
 
-    fn trees(
+    fn trees_of(
         &self,
         rows: &[StackRow],
         names: &mut Names<'_>,
     ) -> Vec<(&'static str, CallTree<u32>)> {
         let mut down = CallTree::default();
         let mut up = CallTree::default();
-        let by_module = self.by_module || self.is_folded_without_names(rows, names);
-        let mut fitting = match &self.shape {
+        let by_module = self.by == By::Module || self.is_folded_without_names(rows, names);
+        let shape = self.shape();
+        let mut fitting = match shape {
             Shape::Butterfly(filter) => Some(Fitting {
                 filter: TextFilter::parse(filter),
                 known: Vec::new(),
@@ -376,7 +355,7 @@ ORDER BY s.process_key, s.thread_key, s.stack_id"
                 innermost_first.dedup();
             }
             let outermost_first = || innermost_first.iter().rev().copied();
-            match (&self.shape, &mut fitting) {
+            match (&shape, &mut fitting) {
                 (Shape::BottomUp, _) => {
                     up.add_callers(innermost_first, row.value_ns, row.value_ns, row.samples);
                 }
@@ -403,7 +382,7 @@ ORDER BY s.process_key, s.thread_key, s.stack_id"
                 }
             }
         }
-        match &self.shape {
+        match shape {
             Shape::TopDown => vec![("top_down", down)],
             Shape::BottomUp => vec![("bottom_up", up)],
             Shape::Butterfly(_) => vec![("callers", up), ("callees", down)],

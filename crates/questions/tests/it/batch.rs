@@ -256,8 +256,8 @@ fn an_error_is_that_of_the_extract() {
 #[test]
 fn questions_of_dumps_are_asked_together() {
     let questions = [
-        etwkit_questions::cpu::CpuRequest::default().sql(),
-        etwkit_questions::method::MethodRequest::default().sql(),
+        etwkit_questions::cpu::CpuRequest::default().process_sql(),
+        etwkit_questions::cpu::CpuRequest::default().method_sql(),
         etwkit_questions::process::ProcessRequest::default().sql(),
         etwkit_questions::disk::DiskRequest::default().sql(),
         etwkit_questions::file::FileRequest::default().sql(),

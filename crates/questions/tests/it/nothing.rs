@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use etwkit_question::nothing::{RowFilters, no_process};
 use etwkit_question::{Error, TypedQuestion, Values};
-use etwkit_questions::cpu::question::CpuQuestion;
+use etwkit_questions::cpu::CpuRequest;
 use etwkit_sql::Session;
 use etwkit_trace::table::Process;
 use serde_json::json;
@@ -13,7 +13,7 @@ use super::support::rows;
 
 fn chosen(values: &serde_json::Value) -> RowFilters {
     RowFilters::of(
-        &TypedQuestion::<CpuQuestion>::QUESTION,
+        &TypedQuestion::<CpuRequest>::QUESTION,
         values.as_object().unwrap(),
     )
 }
@@ -30,7 +30,7 @@ fn what_shapes_rows_does_not_empty_an_answer() {
 
 #[test]
 fn without_options_the_extract_has_no_rows() {
-    let chosen = RowFilters::of(&TypedQuestion::<CpuQuestion>::QUESTION, &Values::new());
+    let chosen = RowFilters::of(&TypedQuestion::<CpuRequest>::QUESTION, &Values::new());
     let sentence = chosen.sentence("a.etwx", || Err(Error::OfNames));
     assert_eq!(sentence.unwrap(), "no rows in a.etwx");
 }

@@ -64,16 +64,13 @@ pub(crate) fn ask(call: &Call<'_>, asked: &QuestionRequest) -> Result<Answer> {
         return Err(Problem::bad(why).with_hint(format!("run `etwkit dump {name}` on a folder")));
     }
     let extracts: Vec<PathBuf> = traces.iter().map(|trace| trace.extract.clone()).collect();
-    let answers = call
-        .shared
-        .engine
-        .ask(call.asking, &extracts, &mut *request)?;
-    let of_all = request.is_of_all();
     let mut all = Vec::new();
-    for (at, one) in answers.extracts.into_iter().enumerate() {
+    // An answer becomes JSON as soon as it is there: a page of rows takes less memory than all.
+    let take = |request: &dyn AnyRequest, one| {
+        let at = all.len();
         // One answer to all traces depends on each of them, so everything that they lack counts for
         // it.
-        let about = if of_all {
+        let about = if request.is_of_all() {
             traces.as_slice()
         } else {
             // Answers are in the order of the traces.
@@ -81,8 +78,11 @@ pub(crate) fn ask(call: &Call<'_>, asked: &QuestionRequest) -> Result<Answer> {
                 .get(at..=at)
                 .ok_or_else(|| Problem::failed("there are more answers than traces"))?
         };
-        all.push(answer_of(call, asked, &*request, about, *page, one)?);
-    }
+        all.push(answer_of(call, asked, request, about, *page, one)?);
+        Ok::<_, Problem>(())
+    };
+    let engine = &call.shared.engine;
+    let notes = engine.ask(call.asking, &extracts, &mut *request, take)?;
     let mut answer = match <[Answer; 1]>::try_from(all) {
         Ok([only]) => only,
         Err(several) => {
@@ -91,8 +91,8 @@ pub(crate) fn ask(call: &Call<'_>, asked: &QuestionRequest) -> Result<Answer> {
             [("answers".to_owned(), all.into())].into_iter().collect()
         }
     };
-    if !answers.notes.is_empty() {
-        answer.insert("notes".into(), answers.notes.into());
+    if !notes.is_empty() {
+        answer.insert("notes".into(), notes.into());
     }
     Ok(answer)
 }

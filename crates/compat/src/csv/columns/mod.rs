@@ -8,25 +8,25 @@ mod net;
 mod objects;
 mod power;
 
-use serde_json::{Map, Value};
+use etwkit_question::rows::Field;
 
 use super::cell::Cell::{self, *};
 
 /// Titles and cells.
 type Columns = &'static [(&'static str, Cell)];
 
-/// Returns the columns of a row of that sub command, in parts.
-pub(crate) fn of(dump: &str, row: &Map<String, Value>) -> Option<&'static [Columns]> {
-    let has = |name| row.contains_key(name);
+/// Returns the columns for rows of that sub command with these fields, in parts.
+pub(crate) fn of(dump: &str, fields: &[Field]) -> Option<&'static [Columns]> {
+    let has = |name: &str| fields.iter().any(|field| field.name == name);
     Some(match dump {
         "cpu" if has("kind") => &[cpu::METHOD, cpu::READY],
         "cpu" => &[cpu::CPU, MODULE],
         "process" => &[machine::PROCESS],
         "disk" => &[io::DISK],
         "file" => &[io::FILE, MODULE],
-        "version" if has("module") => &[machine::RECORDING, machine::VERSION, SOURCE],
+        "version" if has("pdb") => &[machine::RECORDING, machine::PDB, SOURCE],
         "version" if has("part") => &[machine::RECORDING, machine::MARKED, SOURCE],
-        "version" => &[machine::RECORDING, machine::PDB, SOURCE],
+        "version" => &[machine::RECORDING, machine::VERSION, SOURCE],
         "stats" => &[machine::STATS],
         "pmc" => &[WHERE, HEAD, cpu::PMC],
         "lbr" => &[WHERE, HEAD, cpu::LBR],
@@ -83,3 +83,6 @@ const MODULE: Columns = &[
     ("Description", Is("description")),
     ("Directory", FolderOf("module_path")),
 ];
+
+#[cfg(test)]
+mod tests;

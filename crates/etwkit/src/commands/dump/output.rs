@@ -274,7 +274,7 @@ pub(super) fn machine_with_header<'r>(
     }
     if let Some(path) = &common.csv {
         if let Some(style) = common.etwanalyzer_csv() {
-            return foreign_csv(common, style, path, printer, rows).map(|()| true);
+            return foreign_csv(common, (style, path), printer, fields, rows).map(|()| true);
         }
         if is_stdout(path) {
             return csv_on_stdout(common, printer, fields, rows).map(|()| true);
@@ -294,9 +294,9 @@ pub(super) fn machine_with_header<'r>(
 /// Writes rows in the format of ETWAnalyzer, and reports it in ETWAnalyzer's words.
 fn foreign_csv<'r>(
     common: &Common,
-    style: &csv_of_etwanalyzer::Style,
-    path: &Path,
+    (style, path): (&csv_of_etwanalyzer::Style, &Path),
     printer: &mut Printer<'_>,
+    fields: &[Field],
     rows: impl Iterator<Item = (&'r TraceInfo, Record)>,
 ) -> anyhow::Result<()> {
     let rows = rows.map(|(info, row)| {
@@ -305,7 +305,8 @@ fn foreign_csv<'r>(
     });
     let mut file = out_file::buffered(path, common.csv_replace())?;
     // Grouped digits would turn numbers into text.
-    csv_of_etwanalyzer::write(&mut file, path, style, common.numbers().ungrouped(), rows)?;
+    let numbers = common.numbers().ungrouped();
+    csv_of_etwanalyzer::write(&mut file, path, style, numbers, fields, rows)?;
     out_file::keep(file, path)?;
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     Ok(printer.line(&format!(

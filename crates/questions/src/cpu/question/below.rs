@@ -1,7 +1,7 @@
 //! Lines below a row with `--details`: CPU by kind of core, then the ready times of its threads.
 
-use super::CpuQuestion;
 use crate::cores::kinds::{CoreKinds, KindUse};
+use crate::cpu::CpuRequest;
 use crate::ready::{Percentiles, ReadyTimes};
 use etwkit_question::Format::{AmongMicroseconds, Fixed, Milliseconds, Seconds};
 use etwkit_question::Line;
@@ -13,7 +13,7 @@ const INDENT: &str = "      ";
 const CORES: [&str; 2] = ["core", "cores"];
 
 /// Returns the requested lines below a row.
-pub(super) fn below(asked: &CpuQuestion, kinds: &CoreKinds, ready: &ReadyTimes) -> Vec<Line> {
+pub(super) fn below(asked: &CpuRequest, kinds: &CoreKinds, ready: &ReadyTimes) -> Vec<Line> {
     let mut lines = Vec::new();
     if asked.details && !asked.no_frequency {
         lines.extend(kinds_lines(kinds, asked.normalize));

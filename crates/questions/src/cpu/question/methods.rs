@@ -2,8 +2,8 @@
 
 use super::below::below;
 use super::processes::moment;
-use super::{By, CpuQuestion, CpuViewContext, lacks_waits, numbers, source_line, without_waits};
-use crate::cpu::CpuTotal;
+use super::{CpuViewContext, lacks_waits, numbers, source_line, without_waits};
+use crate::cpu::{By, CpuRequest, CpuTotal};
 use crate::method::{MethodRow, total};
 use crate::module_text::module_text as module;
 use etwkit_question::Format::{
@@ -122,7 +122,7 @@ const METHODS: View<CpuViewContext, MethodRow> = View::new(
 .with_below(|asked, row| below(&asked.by, &row.kinds, &row.ready));
 
 /// Declares the aggregation of columns of JSON and CSV.
-pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
+pub(super) fn describe(question: &CpuRequest, fields: &mut [Field]) {
     METHODS.describe(
         &CpuViewContext::new(question, None, CpuTotal::default()),
         |row: MethodRow| row,
@@ -157,8 +157,12 @@ fn exclusive<'r>(rows: impl IntoIterator<Item = &'r MethodRow>) -> Option<i64> {
     known.reduce(i64::saturating_add)
 }
 
-pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer> {
-    let answer = question.method_request().ask(session)?;
+pub(super) fn answer(question: &CpuRequest, session: &Session) -> Result<Answer> {
+    let answer = if question.asks_names() {
+        question.method_answer(session)?
+    } else {
+        question.tag_answer(session)?
+    };
     let (source, mut total): (_, CpuTotal) = (answer.source(), answer.total);
     let asked = CpuViewContext::new(question, source, total);
     let more = match question.by {

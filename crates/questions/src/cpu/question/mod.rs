@@ -1,24 +1,23 @@
 //! `dump cpu`: CPU, waiting and ready time of processes, of their methods, modules, threads and
 //! stack tags, or as call trees.
 //!
-//! One question with three kinds of rows: its options choose among the requests of
+//! One request with several kinds of rows: its options choose among those of
 //! [`cpu`](crate::cpu), [`method`](crate::method) and [`stack::tree`](crate::stack::tree).
 
 mod below;
 mod methods;
-mod options;
 mod over_time;
 mod processes;
 mod trees;
 
-pub use options::{By, CpuQuestion};
 pub use over_time::CpuBucket;
 
 use crate::cpu::source::{CpuSource, check_comparable};
-use crate::cpu::{CpuRow, CpuSort, CpuTotal, check_waits};
+use crate::cpu::{By, CpuRequest, CpuRow, CpuSort, CpuTotal, check_waits};
 use crate::method::MethodRow;
 use crate::stack::tree::TreeRow;
 use etwkit_question::Format::Milliseconds;
+use etwkit_question::tag_query::TagQuery;
 use etwkit_question::{Answer, Example, Form, Line, OptionError, Question, Sums, Tagging};
 use etwkit_question::{Count, Result, ask};
 use etwkit_sql::Session;
@@ -27,13 +26,13 @@ use etwkit_sql::time_format::TimeFormat;
 /// A question with the properties of its answer.
 #[derive(Clone)]
 struct CpuViewContext {
-    by: CpuQuestion,
+    by: CpuRequest,
     source: Option<CpuSource>,
     has_waits: bool,
 }
 
 impl CpuViewContext {
-    fn new(question: &CpuQuestion, source: Option<CpuSource>, total: CpuTotal) -> Self {
+    fn new(question: &CpuRequest, source: Option<CpuSource>, total: CpuTotal) -> Self {
         Self {
             by: question.clone(),
             source,
@@ -174,7 +173,7 @@ fn total_of(numbers: &Sums) -> CpuTotal {
     }
 }
 
-impl Question for CpuQuestion {
+impl Question for CpuRequest {
     const NAME: &'static str = "cpu";
     const SENTENCE: &'static str = "CPU, waiting and ready time of processes or methods";
     const USUAL: &'static [&'static str] = &[
@@ -210,14 +209,17 @@ impl Question for CpuQuestion {
             let form = Form::made::<CpuBucket>(self.over_time_sql(), over_time::answer);
             return form.describing(over_time::describe);
         } else if self.asks_trees() {
-            Form::made::<TreeRow>(self.tree_request().sql(), trees::answer)
+            Form::made::<TreeRow>(self.stack_sql(&TagQuery::default()), trees::answer)
                 .describing(trees::describe)
         } else if self.asks_methods() {
-            Form::made::<MethodRow>(self.method_request().sql(), Self::compute)
-                .describing(methods::describe)
+            let sql = if self.asks_names() {
+                self.method_sql()
+            } else {
+                self.tag_sql()
+            };
+            Form::made::<MethodRow>(sql, Self::compute).describing(methods::describe)
         } else {
-            Form::made::<CpuRow>(self.process_request().sql(), Self::compute)
-                .describing(processes::describe)
+            Form::made::<CpuRow>(self.process_sql(), Self::compute).describing(processes::describe)
         };
         form.top(self.top)
     }
@@ -288,13 +290,13 @@ impl Question for CpuQuestion {
         match self.stack_tag_file.as_slice() {
             [] => Tagging::None,
             // Sums are of the whole trace; stacks of a range are tagged when they are queried.
-            files if self.range.is_unlimited() => Tagging::Derived(files),
+            files if self.time.is_unlimited() => Tagging::Derived(files),
             files => Tagging::Function(files),
         }
     }
 }
 
-impl CpuQuestion {
+impl CpuRequest {
     /// Adds the sums of rows to a line. Where times of rows contain those of others, it is
     /// `exclusive CPU 5 ms; rows add up to CPU 9 ms, wait 2 ms, total 11 ms`. ETWAnalyzer prints
     /// the second part, which counts the time of a callee once for each of its callers.
@@ -305,7 +307,7 @@ impl CpuQuestion {
         exclusive_ns: Option<i64>,
     ) -> Line {
         if !self.has_nested_rows() {
-            return sums(line, (source, total), self.sort_by);
+            return sums(line, (source, total), self.sort);
         }
         let line = match exclusive_ns {
             Some(exclusive_ns) => line
@@ -316,7 +318,7 @@ impl CpuQuestion {
                 .words(" ms; "),
             None => line,
         };
-        sums(line.words("rows add up to "), (source, total), self.sort_by)
+        sums(line.words("rows add up to "), (source, total), self.sort)
     }
 
     /// Returns the answer with processes, or with methods.

@@ -1,6 +1,7 @@
 //! CPU over time: one row for each of N equal parts of the time that the answer covers.
 
-use super::{CpuQuestion, cpu_word, source_line};
+use super::{cpu_word, source_line};
+use crate::cpu::CpuRequest;
 use crate::cpu::fact;
 use crate::cpu::source;
 use crate::cpu::source::CpuSource;
@@ -60,7 +61,7 @@ const PARTS: View<OverTimeContext, CpuBucket> = View::new(
 .ranking(|_| Ranked::No);
 
 /// Declares the aggregation of columns of JSON and CSV.
-pub(super) fn describe(_: &CpuQuestion, fields: &mut [Field]) {
+pub(super) fn describe(_: &CpuRequest, fields: &mut [Field]) {
     PARTS.describe(
         &OverTimeContext { source: None },
         |row: CpuBucket| row,
@@ -73,7 +74,7 @@ fn bar(of_largest: f64) -> String {
     "#".repeat((of_largest.clamp(0.0, 1.0) * 30.0).ceil() as usize)
 }
 
-pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer> {
+pub(super) fn answer(question: &CpuRequest, session: &Session) -> Result<Answer> {
     let rows: Vec<CpuBucket> = ask(session, &question.over_time_sql())?;
     let source = rows
         .first()
@@ -83,11 +84,11 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
         .moved(&question.zero, session)
 }
 
-impl CpuQuestion {
+impl CpuRequest {
     /// Returns the SQL for CPU over time. A sample belongs to the part that contains its time. A
     /// scheduling slice is split over all parts that it overlaps.
     pub(super) fn over_time_sql(&self) -> String {
-        let Covered { start, end } = Covered::new(Recorder::Kernel, self.range);
+        let Covered { start, end } = Covered::new(Recorder::Kernel, self.time);
         // The width of parts is rounded up, so the last part is the shorter one and nothing remains
         // after it. A sample at the very end belongs to the last part, not to another one after it.
         let parts = self.over_time.unwrap_or(1);
@@ -145,7 +146,7 @@ FROM (
 LEFT JOIN summed s ON s.place = n.place
 LEFT JOIN process p ON p.process_key = s.process_key
 ORDER BY n.start_ns",
-            facts = fact::rows(self.range, &self.processes),
+            facts = fact::rows(self.time, &self.processes),
             sampled = source::SAMPLED_EVENTS,
             source = source::column(source::SAMPLED_EVENTS, "cpu_source"),
         )

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::below::below;
-use super::{CpuQuestion, CpuViewContext, lacks_waits, numbers, source_line, sums, without_waits};
-use crate::cpu::{CpuRow, CpuTotal};
+use super::{CpuViewContext, lacks_waits, numbers, source_line, sums, without_waits};
+use crate::cpu::{CpuRequest, CpuRow, CpuTotal};
 use crate::module_text::module_text as module;
 use etwkit_question::Format::{Fixed, Milliseconds, Moment, ProcessLine, Whole, Word};
 use etwkit_question::Result;
@@ -109,7 +109,7 @@ const PROCESSES: View<CpuViewContext, Shown> = View::new(
 .with_merge(merged);
 
 /// Declares the aggregation of columns of JSON and CSV.
-pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
+pub(super) fn describe(question: &CpuRequest, fields: &mut [Field]) {
     PROCESSES.describe(
         &CpuViewContext::new(question, None, CpuTotal::default()),
         |row| Shown { row, diff_ns: None },
@@ -174,8 +174,8 @@ fn newest(sources: &[Source<Shown>]) -> HashMap<Option<String>, i64> {
     largest
 }
 
-pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer> {
-    let answer = question.process_request().ask(session)?;
+pub(super) fn answer(question: &CpuRequest, session: &Session) -> Result<Answer> {
+    let answer = question.process_answer(session)?;
     let (source, mut total): (_, CpuTotal) = (answer.source(), answer.total);
     let mut rows = answer.rows;
     let asked = CpuViewContext::new(question, source, total);
@@ -191,7 +191,7 @@ pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer
     let is_total = question.show_total.as_deref() == Some("total");
     let heading = question
         .shows_sums()
-        .then(|| sums(Line::default(), (source, total), question.sort_by));
+        .then(|| sums(Line::default(), (source, total), question.sort));
     Ok(Answer::rows(&asked, &PROCESSES, rows)
         .with_head(source_line(source, ""))
         .with_heading(heading)

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::{By, CpuQuestion, CpuViewContext, cpu_word, source_line};
-use crate::cpu::CpuTotal;
-use crate::stack::tree::{Metric, TreeGroup, TreeRow};
+use super::{CpuViewContext, cpu_word, source_line};
+use crate::cpu::{By, CpuRequest, CpuTotal, Metric};
+use crate::stack::tree::{TreeGroup, TreeRow};
 use etwkit_question::Format::{Fixed, Milliseconds, ProcessLine, Whole, Word};
 use etwkit_question::Result;
 use etwkit_question::rows::Field;
@@ -60,7 +60,7 @@ const TREES: View<CpuViewContext, Shown> = View::new(
 });
 
 /// Declares the aggregation of columns of JSON and CSV.
-pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
+pub(super) fn describe(question: &CpuRequest, fields: &mut [Field]) {
     let shown = |row| Shown {
         row,
         branch: String::new(),
@@ -73,7 +73,7 @@ pub(super) fn describe(question: &CpuQuestion, fields: &mut [Field]) {
     );
 }
 
-fn heading(asked: &CpuQuestion, tree: &TreeGroup) -> Line {
+fn heading(asked: &CpuRequest, tree: &TreeGroup) -> Line {
     let title = match asked.metric {
         Metric::Cpu => cpu_word(Some(tree.source)),
         Metric::Wait => "wait",
@@ -145,8 +145,8 @@ fn name(row: &TreeRow) -> String {
     }
 }
 
-pub(super) fn answer(question: &CpuQuestion, session: &Session) -> Result<Answer> {
-    let trees = question.tree_request().ask(session)?;
+pub(super) fn answer(question: &CpuRequest, session: &Session) -> Result<Answer> {
+    let trees = question.call_trees(session)?;
     let source = trees
         .first()
         .map(|tree| tree.source)

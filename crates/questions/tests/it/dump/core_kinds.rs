@@ -2,12 +2,11 @@
 
 use etwkit_questions::cores::kinds::{CoreKinds, KindUse};
 use etwkit_questions::cpu::CpuRequest;
-use etwkit_questions::method::MethodRequest;
 use etwkit_sql::Session;
 use etwkit_trace::table::{CpuClass, CpuCore, CpuMethod, CpuMethodClass, CpuProcess};
 
 use super::super::support::rows;
-use super::process;
+use super::{methods_by_cpu, process};
 
 /// Two cores of class 0, and one of each class that is named. Process 1 runs 30 on class 0 and 10,
 /// without a known speed, on class 1; the unknown process runs on class 5 and on an unknown class.
@@ -81,7 +80,7 @@ fn session(classes: &[i32]) -> Session {
 
 fn processes(session: &Session) -> Vec<CoreKinds> {
     let answer = CpuRequest::default()
-        .ask(session)
+        .process_answer(session)
         .unwrap_or_else(|error| panic!("{error}"));
     answer.rows.into_iter().map(|row| row.kinds).collect()
 }
@@ -127,7 +126,7 @@ fn a_process_has_its_kinds_the_fastest_first() {
 
 #[test]
 fn methods_of_modules_with_one_name_have_their_own_kinds() {
-    let answer = MethodRequest::default().ask(&session(&[1, 2])).unwrap();
+    let answer = methods_by_cpu().method_answer(&session(&[1, 2])).unwrap();
     let found: Vec<_> = answer.processes[0]
         .rows
         .iter()
@@ -154,7 +153,7 @@ fn a_machine_with_one_kind_of_core_has_no_values() {
         processes(&session(&[0])),
         [CoreKinds::default(), CoreKinds::default()]
     );
-    let answer = MethodRequest::default().ask(&session(&[])).unwrap();
+    let answer = methods_by_cpu().method_answer(&session(&[])).unwrap();
     assert!(
         answer.processes[0]
             .rows

@@ -2,7 +2,8 @@
 
 use etwkit_question::Question;
 use etwkit_question::range::Range;
-use etwkit_questions::cpu::question::{CpuBucket, CpuQuestion};
+use etwkit_questions::cpu::CpuRequest;
+use etwkit_questions::cpu::question::CpuBucket;
 use etwkit_questions::disk::DiskRequest;
 use etwkit_questions::dpc::{DpcRequest, DpcRow};
 use etwkit_questions::overview::{Overview, OverviewRequest};
@@ -92,10 +93,10 @@ fn shares(session: &Session, time: Range) -> [f64; 4] {
         time,
         ..DiskRequest::default()
     };
-    let parts = CpuQuestion {
+    let parts = CpuRequest {
         over_time: Some(1),
-        range: time,
-        ..CpuQuestion::default()
+        time,
+        ..CpuRequest::default()
     };
     let overview = OverviewRequest {
         time,
@@ -164,9 +165,9 @@ fn shares_are_of_what_was_recorded_extracted_and_asked_for() {
 /// CPU over time has parts of the extracted part alone: outside of it nothing is known.
 #[test]
 fn parts_over_time_are_of_what_is_covered() {
-    let question = CpuQuestion {
+    let question = CpuRequest {
         over_time: Some(2),
-        ..CpuQuestion::default()
+        ..CpuRequest::default()
     };
     let starts = |trace| -> Vec<(i64, i64)> {
         let buckets: Vec<CpuBucket> = question.form().ask(&session(trace)).unwrap();

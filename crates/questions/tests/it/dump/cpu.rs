@@ -4,14 +4,13 @@ use etwkit_question::ProcessQuery;
 use etwkit_question::Question;
 use etwkit_question::group::Top;
 use etwkit_question::range::Range;
-use etwkit_questions::cpu::question::{CpuBucket, CpuQuestion};
+use etwkit_questions::cpu::question::CpuBucket;
 use etwkit_questions::cpu::{CpuLimits, CpuRequest, CpuRow, CpuSort, CpuTotal};
-use etwkit_questions::method::MethodRequest;
 use etwkit_sql::Session;
 use etwkit_trace::table::{ContextSwitch, CpuMethod, CpuProcess, CpuSample, Module, Trace};
 
 use super::super::support::rows;
-use super::{MS, process, trace};
+use super::{MS, methods_by_cpu, process, trace};
 
 fn cpu(process_key: Option<i32>, cpu_ns: i64, wait_ns: Option<i64>) -> CpuProcess {
     CpuProcess {
@@ -46,8 +45,8 @@ fn totals() -> Session {
 #[track_caller]
 fn ask(session: &Session, request: &CpuRequest) -> Vec<CpuRow> {
     request
-        .ask(session)
-        .unwrap_or_else(|error| panic!("{error}\n{}", request.sql()))
+        .process_answer(session)
+        .unwrap_or_else(|error| panic!("{error}\n{}", request.process_sql()))
         .rows
 }
 
@@ -61,7 +60,7 @@ fn keys(request: &CpuRequest) -> Vec<Option<i64>> {
 
 #[test]
 fn totals_come_from_the_derived_table_without_the_idle_process() {
-    let answer = CpuRequest::default().ask(&totals()).unwrap();
+    let answer = CpuRequest::default().process_answer(&totals()).unwrap();
     assert_eq!(
         answer.rows.iter().map(|row| row.pid).collect::<Vec<_>>(),
         [None, Some(4), Some(8)]
@@ -289,13 +288,13 @@ fn sums_cannot_answer_a_range() {
         time: Range { min: 0, max: 5 },
         ..CpuRequest::default()
     };
-    let error = request.ask(&totals()).unwrap_err();
+    let error = request.process_answer(&totals()).unwrap_err();
     assert!(
         error.is_nothing() && error.hint().unwrap().contains("--detail full"),
         "{error}"
     );
     let nothing = Session::from_batches(vec![]).unwrap();
-    let error = CpuRequest::default().ask(&nothing).unwrap_err();
+    let error = CpuRequest::default().process_answer(&nothing).unwrap_err();
     assert!(
         error.is_nothing() && error.hint().unwrap().contains("CSWITCH+DISPATCHER"),
         "{error}"
@@ -362,10 +361,10 @@ fn sums_of_methods_count_callees_once() {
         exclusive_ns: exclusive_ms.map(|ms| ms * MS),
         ..method(1, Some("a.exe"), name, cpu_ms, 0.0)
     };
-    let question = CpuQuestion {
+    let question = CpuRequest {
         methods: Some("*".into()),
         show_total: Some("total".into()),
-        ..CpuQuestion::default()
+        ..CpuRequest::default()
     };
     let heading = |own: [Option<i64>; 3]| {
         let methods = [
@@ -395,10 +394,10 @@ fn sums_of_methods_count_callees_once() {
 }
 
 #[track_caller]
-fn names(request: &MethodRequest) -> Vec<Vec<String>> {
+fn names(request: &CpuRequest) -> Vec<Vec<String>> {
     let answer = request
-        .ask(&methods())
-        .unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
+        .method_answer(&methods())
+        .unwrap_or_else(|error| panic!("{error}\n{}", request.method_sql()));
     answer
         .processes
         .into_iter()
@@ -408,9 +407,9 @@ fn names(request: &MethodRequest) -> Vec<Vec<String>> {
 
 #[test]
 fn methods_stand_below_their_process_ascending() {
-    let answer = MethodRequest::default().ask(&methods()).unwrap();
+    let answer = methods_by_cpu().method_answer(&methods()).unwrap();
     assert_eq!(
-        names(&MethodRequest::default()),
+        names(&methods_by_cpu()),
         [
             vec!["main", "+0x7ff0"],
             vec!["n.dll+0x1a2b", "NtRead", "work", "main"],
@@ -435,15 +434,12 @@ fn methods_stand_below_their_process_ascending() {
 
 #[test]
 fn sums_of_processes_respect_what_is_cut() {
-    let request = MethodRequest {
-        top_methods: Top {
-            count: Some(1),
-            skip: 0,
-        },
-        ..MethodRequest::default()
+    let request = CpuRequest {
+        top_methods: Some(1),
+        ..methods_by_cpu()
     };
     assert_eq!(names(&request), [vec!["main"], vec!["+0x7ff0"]]);
-    let request = MethodRequest {
+    let request = CpuRequest {
         top: Top {
             count: Some(1),
             skip: 0,
@@ -451,22 +447,25 @@ fn sums_of_processes_respect_what_is_cut() {
         ..request
     };
     assert_eq!(names(&request), [vec!["+0x7ff0"]]);
-    assert_eq!(request.ask(&methods()).unwrap().total.cpu_ns, 200 * MS);
+    assert_eq!(
+        request.method_answer(&methods()).unwrap().total.cpu_ns,
+        200 * MS
+    );
 }
 
 #[test]
 fn stack_depth_prefers_what_is_near_the_innermost_frame() {
     // Process 1: the innermost method has 30. main = 100/e^20, work = 90/e^1, NtRead = 30/e^10,
     // +0x1a2b = 5/e^13.
-    let request = MethodRequest {
+    let request = CpuRequest {
         sort: CpuSort::StackDepth,
-        ..MethodRequest::default()
+        ..methods_by_cpu()
     };
     assert_eq!(
         names(&request)[1],
         ["main", "n.dll+0x1a2b", "NtRead", "work"]
     );
-    let answer = request.ask(&methods()).unwrap();
+    let answer = request.method_answer(&methods()).unwrap();
     let work = answer.processes[1].rows.last().unwrap();
     assert!(
         (work.sort_value - 90e6 / 1_f64.exp()).abs() < 1e-3,
@@ -478,10 +477,10 @@ fn stack_depth_prefers_what_is_near_the_innermost_frame() {
 #[test]
 fn names_are_filtered_as_they_are_printed() {
     let filter = |methods: &str, include_dll| {
-        names(&MethodRequest {
+        names(&CpuRequest {
             methods: Some(methods.into()),
             include_dll,
-            ..MethodRequest::default()
+            ..methods_by_cpu()
         })
         .concat()
     };
@@ -553,9 +552,9 @@ fn methods_are_limited_by_every_number() {
             6,
         ),
     ] {
-        let request = MethodRequest {
+        let request = CpuRequest {
             limits,
-            ..MethodRequest::default()
+            ..methods_by_cpu()
         };
         assert_eq!(names(&request).concat().len(), count, "{request:?}");
     }
@@ -563,7 +562,7 @@ fn methods_are_limited_by_every_number() {
 
 /// Start of the part in ms, CPU in µs, thousandths of the machine, process with the most and its
 /// CPU in µs.
-fn over_time(session: &Session, question: &CpuQuestion) -> Vec<String> {
+fn over_time(session: &Session, question: &CpuRequest) -> Vec<String> {
     let form = question.form();
     let rows: Vec<CpuBucket> = form
         .ask(session)
@@ -613,9 +612,9 @@ fn cpu_over_time_adds_up_to_the_cpu_of_all() {
         rows(&processes),
         rows(&samples),
     ]);
-    let parts = CpuQuestion {
+    let parts = CpuRequest {
         over_time: Some(4),
-        ..CpuQuestion::default()
+        ..CpuRequest::default()
     };
     assert_eq!(
         over_time(&sampled.unwrap(), &parts),
@@ -646,7 +645,7 @@ fn cpu_over_time_adds_up_to_the_cpu_of_all() {
             "30: 0 0 - -1"
         ]
     );
-    let range = Range {
+    let time = Range {
         min: 10 * MS,
         max: 30 * MS,
     };
@@ -654,11 +653,11 @@ fn cpu_over_time_adds_up_to_the_cpu_of_all() {
         process: Some("System".into()),
         ..ProcessQuery::default()
     };
-    let part = CpuQuestion {
+    let part = CpuRequest {
         over_time: Some(2),
-        range,
+        time,
         processes: system,
-        ..CpuQuestion::default()
+        ..CpuRequest::default()
     };
     assert_eq!(
         over_time(&switched, &part),

@@ -3,8 +3,8 @@
 use etwkit_question::FromRows;
 use etwkit_question::range::Range;
 use etwkit_questions::cpu::source::CpuSource;
-use etwkit_questions::cpu::{CpuLimits, CpuRequest};
-use etwkit_questions::method::{By, MethodRequest, MethodRow};
+use etwkit_questions::cpu::{By, CpuLimits, CpuRequest};
+use etwkit_questions::method::MethodRow;
 use etwkit_sql::Session;
 use etwkit_sql::arrow::array::RecordBatch;
 use etwkit_trace::derive::derive;
@@ -13,7 +13,7 @@ use etwkit_trace::table::{
 };
 
 use super::super::support::rows;
-use super::process;
+use super::{methods_by_cpu, process};
 
 const MAIN: i32 = 0;
 const A: i32 = 1;
@@ -169,10 +169,10 @@ pub(super) fn without_samples() -> Session {
 }
 
 #[track_caller]
-fn ask(session: &Session, request: &MethodRequest) -> Vec<MethodRow> {
+fn ask(session: &Session, request: &CpuRequest) -> Vec<MethodRow> {
     let answer = request
-        .ask(session)
-        .unwrap_or_else(|error| panic!("{error}\n{}", request.sql()));
+        .method_answer(session)
+        .unwrap_or_else(|error| panic!("{error}\n{}", request.method_sql()));
     answer
         .processes
         .into_iter()
@@ -187,12 +187,12 @@ fn everything() -> Range {
 #[test]
 fn a_range_over_everything_gives_the_stored_sums() {
     let session = example();
-    let sorted = |request: &MethodRequest| {
+    let sorted = |request: &CpuRequest| {
         let mut rows = ask(&session, request);
         rows.sort_by(|a, b| a.name.cmp(&b.name));
         rows
     };
-    let stored = sorted(&MethodRequest::default());
+    let stored = sorted(&methods_by_cpu());
     assert_eq!(
         stored
             .iter()
@@ -201,9 +201,9 @@ fn a_range_over_everything_gives_the_stored_sums() {
         ["a", "b", "main", "wait"]
     );
     assert_eq!(
-        sorted(&MethodRequest {
+        sorted(&CpuRequest {
             time: everything(),
-            ..MethodRequest::default()
+            ..methods_by_cpu()
         }),
         stored
     );
@@ -226,22 +226,22 @@ fn the_idle_process_is_listed_on_request() {
         [names(), vec![(table, batches), switches()]].concat(),
         false,
     );
-    let of_b = |request: &MethodRequest| {
+    let of_b = |request: &CpuRequest| {
         let rows = ask(&session, request)
             .into_iter()
             .filter(|row| row.name == "b");
         rows.map(|row| (row.process_key, row.cpu_ns))
             .collect::<Vec<_>>()
     };
-    assert_eq!(of_b(&MethodRequest::default()), [(Some(1), 5)]);
-    let with_idle = MethodRequest {
-        with_idle: true,
-        ..MethodRequest::default()
+    assert_eq!(of_b(&methods_by_cpu()), [(Some(1), 5)]);
+    let with_idle = CpuRequest {
+        idle: true,
+        ..methods_by_cpu()
     };
     let mut both = of_b(&with_idle);
     both.sort();
     assert_eq!(both, [(Some(0), 5), (Some(1), 5)]);
-    let clipped = MethodRequest {
+    let clipped = CpuRequest {
         time: Range { min: 35, max: 1000 },
         ..with_idle
     };
@@ -250,9 +250,9 @@ fn the_idle_process_is_listed_on_request() {
 
 #[test]
 fn methods_of_a_range_are_clipped() {
-    let request = MethodRequest {
+    let request = CpuRequest {
         time: Range { min: 15, max: 55 },
-        ..MethodRequest::default()
+        ..methods_by_cpu()
     };
     let rows = ask(&example(), &request);
     let of = |name: &str| {
@@ -289,9 +289,9 @@ fn methods_of_a_range_are_clipped() {
 
 #[test]
 fn a_module_counts_once_for_a_stack() {
-    let request = MethodRequest {
+    let request = CpuRequest {
         by: By::Module,
-        ..MethodRequest::default()
+        ..methods_by_cpu()
     };
     let rows = ask(&example(), &request);
     let of = |name: &str| {
@@ -320,8 +320,8 @@ fn a_module_counts_once_for_a_stack() {
         (of("app.exe"), of("io.dll")),
         (Some((10, 0, None)), Some((5, 5, None)))
     );
-    let corp = MethodRequest {
-        modules: Some("*corp*".into()),
+    let corp = CpuRequest {
+        show_module: Some("*corp*".into()),
         ..request
     };
     assert_eq!(
@@ -337,9 +337,9 @@ fn a_module_counts_once_for_a_stack() {
 fn threads_add_up_to_their_process() {
     let rows = ask(
         &example(),
-        &MethodRequest {
+        &CpuRequest {
             by: By::Thread,
-            ..MethodRequest::default()
+            ..methods_by_cpu()
         },
     );
     let found: Vec<_> = rows
@@ -356,16 +356,16 @@ fn threads_add_up_to_their_process() {
         .collect();
     assert_eq!(found, [(101, 5, 40, 10, 1), (102, 5, 50, 12, 2)]);
     assert_eq!(rows[0].name, "thread 101");
-    let process = CpuRequest::default().ask(&example()).unwrap();
+    let process = CpuRequest::default().process_answer(&example()).unwrap();
     assert_eq!(
         (process.total.cpu_ns, process.total.switches),
         (10, Some(3))
     );
-    let error = MethodRequest {
+    let error = CpuRequest {
         by: By::Thread,
-        ..MethodRequest::default()
+        ..methods_by_cpu()
     }
-    .ask(&summary())
+    .method_answer(&summary())
     .unwrap_err();
     assert!(error.is_nothing(), "{error}");
 }
@@ -375,9 +375,9 @@ fn without_samples_cpu_of_a_method_is_run_time_behind_its_switch_ins() {
     for time in [Range::default(), everything()] {
         let rows = ask(
             &without_samples(),
-            &MethodRequest {
+            &CpuRequest {
                 time,
-                ..MethodRequest::default()
+                ..methods_by_cpu()
             },
         );
         let mut found: Vec<(&str, i64)> = rows
@@ -392,9 +392,9 @@ fn without_samples_cpu_of_a_method_is_run_time_behind_its_switch_ins() {
         );
         let sampled = ask(
             &example(),
-            &MethodRequest {
+            &CpuRequest {
                 time,
-                ..MethodRequest::default()
+                ..methods_by_cpu()
             },
         );
         assert!(
@@ -410,7 +410,7 @@ fn without_samples_cpu_of_a_method_is_run_time_behind_its_switch_ins() {
                 time,
                 ..CpuRequest::default()
             }
-            .ask(&session)
+            .process_answer(&session)
             .unwrap();
             assert_eq!(answer.rows[0].cpu_source, source);
             assert_eq!(answer.source().map(CpuSource::name), Some(source));
@@ -420,7 +420,10 @@ fn without_samples_cpu_of_a_method_is_run_time_behind_its_switch_ins() {
 
 #[test]
 fn percentiles_of_times_ready_stand_beside_processes() {
-    let rows = CpuRequest::default().ask(&example()).unwrap().rows;
+    let rows = CpuRequest::default()
+        .process_answer(&example())
+        .unwrap()
+        .rows;
     let other = rows[0].ready.other().unwrap();
     // Ready times of 2, 10 and 10.
     assert_eq!(
@@ -437,7 +440,7 @@ fn percentiles_of_times_ready_stand_beside_processes() {
     );
     // A method needs more than fifty.
     assert!(
-        ask(&example(), &MethodRequest::default())
+        ask(&example(), &methods_by_cpu())
             .iter()
             .all(|row| row.ready.other().is_none())
     );
@@ -455,8 +458,8 @@ const TAGS: &str = r"cpu_tag AS (SELECT * FROM (VALUES
   ) AS t(process_key, tag_set, tag, samples, cpu_ns, wait_ns, ready_ns, wait_sum_ns, ready_sum_ns, switches, threads, first_ns, last_ns))";
 
 #[track_caller]
-fn asked(tables: &str, request: &MethodRequest) -> Vec<MethodRow> {
-    let sql = with(tables, &request.sql());
+fn asked(tables: &str, sql: &str) -> Vec<MethodRow> {
+    let sql = with(tables, sql);
     let answer = example()
         .sql(&sql)
         .unwrap_or_else(|error| panic!("{error}\n{sql}"));
@@ -473,12 +476,11 @@ fn stack_tags_alone_and_with_methods() {
             .collect::<Vec<_>>()
     };
     let pair = |kind: &str, name: &str| (kind.to_owned(), name.to_owned());
-    let request = MethodRequest {
+    let request = CpuRequest {
         stack_tags: Some(r"IO\*".into()),
-        only_tags: true,
-        ..MethodRequest::default()
+        ..methods_by_cpu()
     };
-    let rows = asked(TAGS, &request);
+    let rows = asked(TAGS, &request.tag_sql());
     assert_eq!(named(&rows), [pair("tag", r"IO\Wait")]);
     let row = &rows[0];
     assert_eq!(
@@ -490,9 +492,8 @@ fn stack_tags_alone_and_with_methods() {
         (Some("default"), Some(2), Some(95))
     );
     // The filter on methods leaves tags alone.
-    let both = MethodRequest {
+    let both = CpuRequest {
         methods: Some("wait".into()),
-        only_tags: false,
         stack_tags: Some("*".into()),
         ..request
     };
@@ -501,16 +502,16 @@ fn stack_tags_alone_and_with_methods() {
         pair("tag", r"IO\Wait"),
         pair("tag", "Other"),
     ];
-    let mut found = named(&asked(TAGS, &both));
+    let mut found = named(&asked(TAGS, &both.method_sql()));
     found.sort();
     assert_eq!(found, expected);
-    let by_module = MethodRequest {
+    let by_module = CpuRequest {
         by: By::Module,
         methods: None,
         ..both
     };
-    assert_eq!(asked(TAGS, &by_module).len(), 5);
-    let limited = MethodRequest {
+    assert_eq!(asked(TAGS, &by_module.method_sql()).len(), 5);
+    let limited = CpuRequest {
         limits: CpuLimits {
             wait: Range {
                 min: 1,
@@ -521,7 +522,7 @@ fn stack_tags_alone_and_with_methods() {
         ..by_module
     };
     assert_eq!(
-        asked(TAGS, &limited)
+        asked(TAGS, &limited.method_sql())
             .iter()
             .filter(|row| row.kind == "tag")
             .count(),
@@ -532,13 +533,11 @@ fn stack_tags_alone_and_with_methods() {
 #[test]
 fn drivers_are_named_by_vendor() {
     let drivers = "driver_category AS (SELECT * FROM (VALUES (1, 'io.dll', 'Corp', 'Anti-Virus')) AS t(module_id, driver, vendor, category))";
-    let rows = asked(
-        drivers,
-        &MethodRequest {
-            only_drivers: true,
-            ..MethodRequest::default()
-        },
-    );
+    let request = CpuRequest {
+        show_module: Some("driver".into()),
+        ..methods_by_cpu()
+    };
+    let rows = asked(drivers, &request.method_sql());
     let mut found: Vec<_> = rows
         .iter()
         .map(|row| (row.name.as_str(), row.driver_vendor.as_deref()))

@@ -36,6 +36,7 @@ mod trace_log;
 mod win32k;
 mod zero;
 
+use etwkit_questions::cpu::{By, CpuRequest, CpuSort};
 use etwkit_trace::table::{Process, Trace};
 
 /// One second in nanoseconds.
@@ -50,6 +51,15 @@ fn process(process_key: i32, pid: i32, name: &str) -> Process {
         pid,
         name: Some(name.into()),
         ..Process::default()
+    }
+}
+
+/// A request for methods by their CPU, which has that of their callees.
+fn methods_by_cpu() -> CpuRequest {
+    CpuRequest {
+        by: By::Method,
+        sort: CpuSort::Cpu,
+        ..CpuRequest::default()
     }
 }
 

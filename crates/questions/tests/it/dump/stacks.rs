@@ -2,23 +2,32 @@
 
 use etwkit_question::ProcessQuery;
 use etwkit_question::range::Range;
-use etwkit_questions::cpu::CpuRequest;
-use etwkit_questions::stack::call_tree::Fold;
-use etwkit_questions::stack::tree::{Metric, Shape, StackTreeRequest, TreeBy, TreeGroup};
+use etwkit_question::tag_query::TagQuery;
+use etwkit_questions::cpu::{By, CpuRequest, Metric};
+use etwkit_questions::stack::tree::{TreeGroup, TreeRow};
 use etwkit_sql::Session;
 
 use super::methods::{example, summary};
 
 #[track_caller]
-fn ask(session: &Session, request: &StackTreeRequest) -> Vec<TreeGroup> {
+fn ask(session: &Session, request: &CpuRequest) -> Vec<TreeGroup> {
     request
-        .ask(session)
-        .unwrap_or_else(|error| panic!("{error}\n{}", request.sql()))
+        .call_trees(session)
+        .unwrap_or_else(|error| panic!("{error}\n{}", request.stack_sql(&TagQuery::default())))
+}
+
+/// A request for trees whose nodes are all shown.
+fn unfolded() -> CpuRequest {
+    CpuRequest {
+        stacks: true,
+        min_percent: 0.0,
+        ..CpuRequest::default()
+    }
 }
 
 /// Each node as `method inclusive exclusive samples`, indented by its depth.
 fn text(tree: &TreeGroup) -> Vec<String> {
-    let one = |row: &etwkit_questions::stack::tree::TreeRow| {
+    let one = |row: &TreeRow| {
         let name = row
             .method
             .clone()
@@ -33,7 +42,7 @@ fn text(tree: &TreeGroup) -> Vec<String> {
 }
 
 #[track_caller]
-fn only_tree(session: &Session, request: &StackTreeRequest) -> Vec<String> {
+fn only_tree(session: &Session, request: &CpuRequest) -> Vec<String> {
     let trees = ask(session, request);
     assert_eq!(trees.len(), 1);
     text(&trees[0])
@@ -42,7 +51,7 @@ fn only_tree(session: &Session, request: &StackTreeRequest) -> Vec<String> {
 #[test]
 fn top_down_a_method_that_calls_itself_goes_deeper() {
     for session in [example(), summary()] {
-        let trees = ask(&session, &StackTreeRequest::default());
+        let trees = ask(&session, &unfolded());
         assert_eq!(
             (trees.len(), trees[0].pid, trees[0].total_ns),
             (1, Some(8), 10)
@@ -64,9 +73,9 @@ fn top_down_a_method_that_calls_itself_goes_deeper() {
 
 #[test]
 fn bottom_up_the_roots_are_what_ran() {
-    let request = StackTreeRequest {
-        shape: Shape::BottomUp,
-        ..StackTreeRequest::default()
+    let request = CpuRequest {
+        bottom_up: true,
+        ..unfolded()
     };
     let expected = [
         "a 5 5 1",
@@ -80,9 +89,9 @@ fn bottom_up_the_roots_are_what_ran() {
 
 #[test]
 fn a_butterfly_counts_a_stack_once() {
-    let of = |method: &str| StackTreeRequest {
-        shape: Shape::Butterfly(method.into()),
-        ..StackTreeRequest::default()
+    let of = |method: &str| CpuRequest {
+        butterfly: Some(method.into()),
+        ..unfolded()
     };
     // `a` calls itself: the outer one is the middle, the inner one a callee.
     let trees = ask(&example(), &of("a"));
@@ -100,9 +109,9 @@ fn a_butterfly_counts_a_stack_once() {
 
 #[test]
 fn waits_and_times_ready_are_summed_over_threads() {
-    let of = |metric| StackTreeRequest {
+    let of = |metric| CpuRequest {
         metric,
-        ..StackTreeRequest::default()
+        ..unfolded()
     };
     // Waits of 40 and 50 below `wait`; their union is 70.
     assert_eq!(
@@ -117,10 +126,10 @@ fn waits_and_times_ready_are_summed_over_threads() {
 
 #[test]
 fn a_range_clips_what_stacks_weigh() {
-    let of = |metric, min, max| StackTreeRequest {
+    let of = |metric, min, max| CpuRequest {
         metric,
         time: Range { min, max },
-        ..StackTreeRequest::default()
+        ..unfolded()
     };
     // Waits 0–40 and 20–70 have 10 and 15 in the range.
     assert_eq!(
@@ -135,11 +144,11 @@ fn a_range_clips_what_stacks_weigh() {
 
 #[test]
 fn trees_of_threads_and_of_everything() {
-    let of = |by| StackTreeRequest {
-        by,
-        ..StackTreeRequest::default()
+    let threads = CpuRequest {
+        by: By::Thread,
+        ..unfolded()
     };
-    let trees = ask(&example(), &of(TreeBy::Thread));
+    let trees = ask(&example(), &threads);
     let found: Vec<_> = trees
         .iter()
         .map(|tree| (tree.tid, tree.total_ns, text(tree)))
@@ -158,28 +167,27 @@ fn trees_of_threads_and_of_everything() {
             thread(102, &["main 5 0 1", " b 5 5 1"])
         ]
     );
-    let all = ask(&example(), &of(TreeBy::All));
+    let everything = CpuRequest {
+        is_merged: true,
+        ..unfolded()
+    };
+    let all = ask(&example(), &everything);
     assert_eq!((all.len(), all[0].pid, all[0].total_ns), (1, None, 10));
 }
 
 #[test]
 fn roots_add_up_to_the_cpu_of_the_process() {
     for session in [example(), summary()] {
-        let cpu = CpuRequest::default().ask(&session).unwrap();
-        for shape in [Shape::TopDown, Shape::BottomUp] {
-            let fold = Fold {
+        let cpu = CpuRequest::default().process_answer(&session).unwrap();
+        for bottom_up in [false, true] {
+            let folded = CpuRequest {
+                bottom_up,
                 min_percent: 60.0,
-                levels: Some(2),
-                children: Some(1),
+                max_depth: Some(2),
+                top_children: Some(1),
+                ..unfolded()
             };
-            let trees = ask(
-                &session,
-                &StackTreeRequest {
-                    shape,
-                    fold,
-                    ..StackTreeRequest::default()
-                },
-            );
+            let trees = ask(&session, &folded);
             let roots = trees[0].rows.iter().filter(|row| row.parent.is_none());
             assert_eq!(
                 roots.map(|row| row.inclusive_ns).sum::<i64>(),
@@ -193,18 +201,18 @@ fn roots_add_up_to_the_cpu_of_the_process() {
 fn without_samples_cpu_is_run_time_by_the_stack_of_the_switch_in() {
     let session = super::methods::without_samples();
     assert_eq!(
-        only_tree(&session, &StackTreeRequest::default()),
+        only_tree(&session, &unfolded()),
         ["main 23 0 3", " wait 18 18 2", " b 5 5 1"]
     );
-    let in_range = StackTreeRequest {
+    let in_range = CpuRequest {
         time: Range { min: 55, max: 75 },
-        ..StackTreeRequest::default()
+        ..unfolded()
     };
     assert_eq!(
         only_tree(&session, &in_range),
         ["main 8 0 2", " wait 8 8 2"]
     );
-    for request in [StackTreeRequest::default(), in_range] {
+    for request in [unfolded(), in_range] {
         let trees = ask(&session, &request);
         assert!(
             trees[0]
@@ -215,13 +223,13 @@ fn without_samples_cpu_is_run_time_by_the_stack_of_the_switch_in() {
             trees[0].rows
         );
     }
-    let sampled = ask(&example(), &StackTreeRequest::default());
+    let sampled = ask(&example(), &unfolded());
     assert!(sampled[0].rows.iter().all(|row| row.source == "samples"));
     let waits = ask(
         &example(),
-        &StackTreeRequest {
+        &CpuRequest {
             metric: Metric::Wait,
-            ..StackTreeRequest::default()
+            ..unfolded()
         },
     );
     assert_eq!(waits[0].rows[0].source, "context_switches");
@@ -230,20 +238,20 @@ fn without_samples_cpu_is_run_time_by_the_stack_of_the_switch_in() {
 #[test]
 fn sums_cannot_answer_what_needs_rows() {
     for request in [
-        StackTreeRequest {
+        CpuRequest {
             metric: Metric::Wait,
-            ..StackTreeRequest::default()
+            ..unfolded()
         },
-        StackTreeRequest {
-            by: TreeBy::Thread,
-            ..StackTreeRequest::default()
+        CpuRequest {
+            by: By::Thread,
+            ..unfolded()
         },
-        StackTreeRequest {
+        CpuRequest {
             time: Range { min: 0, max: 5 },
-            ..StackTreeRequest::default()
+            ..unfolded()
         },
     ] {
-        let error = request.ask(&summary()).unwrap_err();
+        let error = request.call_trees(&summary()).unwrap_err();
         assert!(
             error.is_nothing() && error.hint().unwrap().contains("--detail full"),
             "{error}"
@@ -256,9 +264,9 @@ fn sums_cannot_answer_what_needs_rows() {
     assert!(
         ask(
             &example(),
-            &StackTreeRequest {
+            &CpuRequest {
                 processes: nobody,
-                ..StackTreeRequest::default()
+                ..unfolded()
             }
         )
         .is_empty()

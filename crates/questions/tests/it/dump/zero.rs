@@ -4,13 +4,12 @@ use etwkit_question::ProcessQuery;
 use etwkit_question::range::Range;
 use etwkit_question::zero::{ZeroMode, ZeroTime};
 use etwkit_questions::cpu::{CpuLimits, CpuRequest};
-use etwkit_questions::method::MethodRequest;
 use etwkit_questions::process::ProcessRequest;
 use etwkit_sql::Session;
 use etwkit_trace::table::{CpuMethod, CpuProcess, Mark, Process};
 
 use super::super::support::rows;
-use super::{S, process};
+use super::{S, methods_by_cpu, process};
 
 fn session() -> Session {
     let processes = [
@@ -79,8 +78,8 @@ fn times_are_counted_from_what_is_named() {
             ..CpuRequest::default()
         };
         let rows = request
-            .ask(&session())
-            .unwrap_or_else(|error| panic!("{error}\n{}", request.sql()))
+            .process_answer(&session())
+            .unwrap_or_else(|error| panic!("{error}\n{}", request.process_sql()))
             .rows;
         let row = &rows[0];
         let moved = first - 3;
@@ -109,19 +108,28 @@ fn limits_look_at_moved_times() {
         zero: zero.clone(),
         ..CpuRequest::default()
     };
-    assert_eq!(first(S, S).ask(&session()).unwrap().rows.len(), 2);
-    assert!(first(3 * S, 3 * S).ask(&session()).unwrap().rows.is_empty());
+    assert_eq!(
+        first(S, S).process_answer(&session()).unwrap().rows.len(),
+        2
+    );
+    assert!(
+        first(3 * S, 3 * S)
+            .process_answer(&session())
+            .unwrap()
+            .rows
+            .is_empty()
+    );
     let only = ProcessQuery {
         process: Some("b".into()),
         ..ProcessQuery::default()
     };
-    let request = MethodRequest {
+    let request = CpuRequest {
         zero: zero.clone(),
         processes: only,
-        ..MethodRequest::default()
+        ..methods_by_cpu()
     };
     let row = request
-        .ask(&session())
+        .method_answer(&session())
         .unwrap()
         .processes
         .remove(0)
@@ -163,7 +171,7 @@ fn methods_come_before_stack_tags() {
         };
         let sql = format!(
             "WITH {tags} SELECT first_ns FROM ({}) LIMIT 1",
-            request.sql()
+            request.process_sql()
         );
         assert_eq!(
             super::super::support::ask(&session(), &sql),

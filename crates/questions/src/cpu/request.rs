@@ -1,19 +1,14 @@
-//! Options of `dump cpu`.
+//! The request for CPU, waiting and ready time: its options, and which rows they ask for.
 
-use crate::cpu::{CpuLimits, CpuRequest, CpuSort};
-use crate::method;
-use crate::method::MethodRequest;
-use crate::stack::call_tree::Fold;
-use crate::stack::tree::{Metric, Shape, StackTreeRequest, TreeBy};
 use etwkit_question::ProcessQuery;
 use etwkit_question::cut::Cut;
 use etwkit_question::declare;
 use etwkit_question::first_last::FirstLast;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
-use etwkit_question::tag_query::TagQuery;
+use etwkit_question::sql::Conditions;
 use etwkit_question::zero::ZeroTime;
-use etwkit_question::{Among, Tagging, Words, group, option};
+use etwkit_question::{Among, group, option};
 use etwkit_sql::time_format::TimeFormat;
 
 /// Heading of the options of call trees.
@@ -29,8 +24,9 @@ const METHODS: Among = Among::Texts(
 );
 
 declare! {
-    /// Options of `dump cpu`.
-    pub request CpuQuestion {
+    /// A query for processes, for their methods, modules, threads and stack tags, for call trees, or
+    /// for CPU over time: filters, grouping and order.
+    pub request CpuRequest {
         /// Process filter
         processes: ProcessQuery = group(),
         /// Number of processes or trees, largest first
@@ -78,11 +74,11 @@ declare! {
         /// Show only a part of the names of methods: A..B characters A to B, -N the last N ones
         cut_method: Option<Cut> = option("A..B").called("cut-method").output(),
         /// Order [default: exclusive CPU of methods and modules, CPU of other rows]
-        sort_by: CpuSort = option("ORDER").called("sort-by").shape() => CpuSort::Usual,
+        sort: CpuSort = option("ORDER").called("sort-by").shape(),
         /// Limits of rows
         limits: CpuLimits = group(),
         /// Only this part of the trace (s); intervals are clipped to it
-        range: Range = option("A..B").unit(Unit::Moment),
+        time: Range = option("A..B").called("range").unit(Unit::Moment),
         /// Sums: total, only sums of files; process, of files and processes; method or file, also
         /// rows; none
         show_total: Option<String> = option("WHAT").called("show-total").among(&["none", "total", "process", "method", "file"]).output(),
@@ -123,36 +119,72 @@ declare! {
         "module" => Module = "Modules of processes.",
         "thread" => Thread = "Threads of processes.",
     }
+
+    /// Orders of rows with CPU times.
+    pub words CpuSort {
+        "default" => Usual = "CPU of the method or module itself; CPU of other rows.",
+        "cpu" => Cpu = "CPU.",
+        "exclusive" => Exclusive = "CPU of the method or module itself; only for methods and modules.",
+        "wait" => Wait = "Waiting.",
+        "ready" => Ready = "Ready.",
+        "cpu-wait" => CpuWait = "CPU and waiting.",
+        "cpu-wait-ready" => CpuWaitReady = "CPU, waiting and ready.",
+        "ready-avg" => ReadyAvg = "Mean ready time; only for methods.",
+        "switches" => Switches = "Switch-ins.",
+        "stack-depth" => StackDepth = "CPU, less for methods far from the innermost frame; only for methods.",
+        "first" => First = "First sample or switch-in.",
+        "last" => Last = "Last sample or switch-out.",
+        "priority" => Priority = "Priority; only for processes.",
+        "start-time" => StartTime = "Start of the process.",
+    }
+
+    /// Weight of a stack.
+    pub words Metric {
+        "cpu" => Cpu = "Sampled CPU; without any samples in the trace, CPU from context switches.",
+        "wait" => Wait = "Waits that ended with the stack.",
+        "ready" => Ready = "Ready times before the stack was switched in.",
+    }
 }
 
-impl Words for Metric {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("cpu", Self::Cpu),
-        ("wait", Self::Wait),
-        ("ready", Self::Ready),
-    ];
+declare! {
+    /// Limits of rows with CPU times.
+    #[derive(Copy, Eq)]
+    pub request CpuLimits {
+        /// Only rows with this CPU (unit without one: ms)
+        cpu: Range = option("A..B").unit(Unit::Milliseconds),
+        /// Only rows with this waiting time (ms)
+        wait: Range = option("A..B").unit(Unit::Milliseconds),
+        /// Only rows with this ready time (ms)
+        ready: Range = option("A..B").unit(Unit::Milliseconds),
+        /// Only methods with this mean ready time (us)
+        ready_avg: Range = option("A..B").called("ready-avg").unit(Unit::Microseconds),
+        /// Only rows with so many switch-ins
+        switches: Range = option("A..B").unit(Unit::Count),
+        /// Only rows that are first seen in this part of the trace (s)
+        first: Range = option("A..B").unit(Unit::Moment),
+        /// Only rows that are last seen in this part of the trace (s)
+        last: Range = option("A..B").unit(Unit::Moment),
+        /// Only rows with so much time from first to last (s)
+        duration: Range = option("A..B").unit(Unit::Seconds),
+    }
 }
 
-impl Words for CpuSort {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("default", Self::Usual),
-        ("cpu", Self::Cpu),
-        ("exclusive", Self::Exclusive),
-        ("wait", Self::Wait),
-        ("ready", Self::Ready),
-        ("cpu-wait", Self::CpuWait),
-        ("cpu-wait-ready", Self::CpuWaitReady),
-        ("ready-avg", Self::ReadyAvg),
-        ("switches", Self::Switches),
-        ("stack-depth", Self::StackDepth),
-        ("first", Self::First),
-        ("last", Self::Last),
-        ("priority", Self::Priority),
-        ("start-time", Self::StartTime),
-    ];
+impl CpuLimits {
+    /// Returns the conditions on rows, given the SQL of their time from first to last.
+    pub(crate) fn conditions(self, duration: &str) -> Conditions {
+        Conditions::new().ranges([
+            ("cpu_ns", self.cpu),
+            ("wait_ns", self.wait),
+            ("ready_ns", self.ready),
+            ("switches", self.switches),
+            ("first_ns", self.first),
+            ("last_ns", self.last),
+            (duration, self.duration),
+        ])
+    }
 }
 
-impl CpuQuestion {
+impl CpuRequest {
     /// Returns `true` if call trees are requested.
     pub(super) const fn asks_trees(&self) -> bool {
         self.stacks || self.bottom_up || self.butterfly.is_some()
@@ -164,7 +196,8 @@ impl CpuQuestion {
         self.asks_names() || self.stack_tags.is_some()
     }
 
-    fn asks_names(&self) -> bool {
+    /// Returns `true` if methods, modules or threads are requested, alone or with stack tags.
+    pub(super) fn asks_names(&self) -> bool {
         // --top-methods alone requests methods; with --stack-tags it limits the stack tags.
         let top = self.top_methods.is_some() && self.stack_tags.is_none();
         self.methods.is_some() || top || self.by != By::Process
@@ -178,14 +211,14 @@ impl CpuQuestion {
 
     /// Returns `true` if rows are sorted by exclusive CPU.
     pub(super) fn is_by_exclusive(&self) -> bool {
-        let is_usual = self.sort_by == CpuSort::Usual && self.by != By::Thread && self.asks_names();
-        is_usual || self.sort_by == CpuSort::Exclusive
+        let is_usual = self.sort == CpuSort::Usual && self.by != By::Thread && self.asks_names();
+        is_usual || self.sort == CpuSort::Exclusive
     }
 
     /// Returns `true` if rows are in order of time.
     pub(super) fn is_by_time(&self) -> bool {
         matches!(
-            self.sort_by,
+            self.sort,
             CpuSort::First | CpuSort::Last | CpuSort::StartTime
         )
     }
@@ -193,7 +226,7 @@ impl CpuQuestion {
     /// Returns `true` if the question is about waiting, which needs context switches.
     pub(super) fn asks_waits(&self) -> bool {
         let sorts = matches!(
-            self.sort_by,
+            self.sort,
             CpuSort::Wait | CpuSort::Ready | CpuSort::ReadyAvg | CpuSort::Switches
         );
         let CpuLimits {
@@ -223,86 +256,16 @@ impl CpuQuestion {
     }
 
     /// Returns the filter on modules, if there is one.
-    fn modules(&self) -> Option<String> {
+    pub(crate) fn modules(&self) -> Option<&str> {
         self.show_module
-            .clone()
+            .as_deref()
             .filter(|text| !text.is_empty() && !self.only_drivers())
     }
 
     /// Returns `true` if only well-known drivers are requested.
-    pub(super) fn only_drivers(&self) -> bool {
+    pub(crate) fn only_drivers(&self) -> bool {
         self.show_module
             .as_deref()
             .is_some_and(|text| text.eq_ignore_ascii_case("driver"))
-    }
-
-    /// Returns the request for processes.
-    pub(super) fn process_request(&self) -> CpuRequest {
-        CpuRequest {
-            processes: self.processes.clone(),
-            limits: self.limits,
-            time: self.range,
-            modules: self.modules(),
-            zero: self.zero.clone(),
-            sort: self.sort_by,
-            top: self.top,
-        }
-    }
-
-    /// Returns the request for methods, modules, threads and stack tags.
-    pub(super) fn method_request(&self) -> MethodRequest {
-        let process = self.process_request();
-        MethodRequest {
-            processes: process.processes,
-            by: match self.by {
-                By::Module => method::By::Module,
-                By::Thread => method::By::Thread,
-                By::Process | By::Method => method::By::Method,
-            },
-            with_idle: self.idle,
-            methods: self.methods.clone(),
-            stack_tags: self.stack_tags.clone(),
-            tag_sets: Tagging::names(&self.stack_tag_file),
-            only_tags: !self.asks_names(),
-            modules: process.modules,
-            only_drivers: self.only_drivers(),
-            time: process.time,
-            zero: process.zero,
-            include_dll: self.include_dll,
-            limits: self.limits,
-            sort: self.sort_by,
-            top: self.top,
-            top_methods: Top {
-                count: self.top_methods,
-                skip: self.skip_methods,
-            },
-        }
-    }
-
-    /// Returns the request for call trees.
-    pub(super) fn tree_request(&self) -> StackTreeRequest {
-        StackTreeRequest {
-            tags: TagQuery::default(),
-            processes: self.processes.clone(),
-            metric: self.metric,
-            shape: match &self.butterfly {
-                Some(methods) => Shape::Butterfly(methods.clone()),
-                None if self.bottom_up => Shape::BottomUp,
-                None => Shape::TopDown,
-            },
-            by: match self.by {
-                _ if self.is_merged => TreeBy::All,
-                By::Thread => TreeBy::Thread,
-                By::Process | By::Method | By::Module => TreeBy::Process,
-            },
-            by_module: self.by == By::Module,
-            time: self.range,
-            fold: Fold {
-                min_percent: self.min_percent,
-                levels: self.max_depth,
-                children: self.top_children,
-            },
-            top: self.top,
-        }
     }
 }
