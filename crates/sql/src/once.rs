@@ -8,6 +8,7 @@
 //! with many rows stays where it is: its rows would stay in memory.
 
 use std::collections::{BTreeSet, HashSet};
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -25,61 +26,106 @@ use datafusion::logical_expr::{
 };
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::parser::Statement;
-use datafusion::sql::sqlparser::ast::{Ident, Query, Statement as Sql};
+use datafusion::sql::sqlparser::ast::{Cte, Ident, Query, Statement as Sql, With, visit_relations};
 use etwkit_base::index::{Idx, IndexVec};
 use etwkit_base::lock::lock;
 
 use crate::catalog::{CATALOG, Catalog, Tables};
 use crate::parameters::Values;
 use crate::plan::{planned, scanned};
-use crate::{Answer, Result, empty, error};
+use crate::{Answer, Result, empty, error, statement};
 
 /// Maximum size in bytes of the rows of a part that are kept.
 // Several parts are held at the same time, outside of the memory that the engine accounts for.
 const MOST_BYTES: usize = 16 << 20;
 
-/// A part in the text of a statement.
+/// A part of a statement as a statement of its own.
 struct Written {
     name: String,
-    query: Box<Query>,
+    statement: Statement,
 }
 
-/// Takes the parts out of a statement; none if the planner has to see them together.
-fn take_parts(statement: &mut Statement) -> Vec<Written> {
-    let Statement::Statement(sql) = statement else {
-        return Vec::new();
+/// Takes the parts out of a statement.
+///
+/// # Errors
+/// The name of a part is not understood.
+fn take_parts(statement: &mut Statement) -> Result<Vec<Written>> {
+    let Some(query) = query_of(statement) else {
+        return Ok(Vec::new());
     };
-    let Sql::Query(query) = sql.as_mut() else {
-        return Vec::new();
+    let Some(with) = query.with.take_if(|with| are_distinct(&with.cte_tables)) else {
+        return Ok(Vec::new());
     };
-    let is_apart = query.with.as_ref().is_some_and(|with| {
-        let names: HashSet<String> = with
-            .cte_tables
-            .iter()
-            .map(|part| planned_name(&part.alias.name))
-            .collect();
-        // Two parts of one name are an error, which the planner reports.
-        let are_distinct = names.len() == with.cte_tables.len();
-        let rename_columns = with
-            .cte_tables
-            .iter()
-            .any(|part| !part.alias.columns.is_empty());
-        are_distinct && !rename_columns && !with.recursive
-    });
-    if !is_apart {
-        return Vec::new();
+    let With {
+        with_token,
+        recursive,
+        cte_tables,
+    } = with;
+    let mut parts = Vec::with_capacity(cte_tables.len());
+    for part in cte_tables {
+        let name = planned_name(&part.alias.name);
+        let is_recursive = recursive && names_itself(&part);
+        let statement = if is_recursive || !part.alias.columns.is_empty() {
+            let with = With {
+                with_token: with_token.clone(),
+                recursive: is_recursive,
+                cte_tables: vec![part],
+            };
+            all_rows(with)?
+        } else {
+            Statement::Statement(Box::new(Sql::Query(part.query)))
+        };
+        parts.push(Written { name, statement });
     }
-    let parts = query
-        .with
-        .take()
-        .map_or_else(Vec::new, |with| with.cte_tables);
+    Ok(parts)
+}
+
+fn query_of(statement: &mut Statement) -> Option<&mut Query> {
+    let Statement::Statement(sql) = statement else {
+        return None;
+    };
+    match sql.as_mut() {
+        Sql::Query(query) => Some(query),
+        _ => None,
+    }
+}
+
+/// Returns `false` if two parts have one name, which is an error that the planner reports.
+fn are_distinct(parts: &[Cte]) -> bool {
+    let mut names = HashSet::new();
     parts
-        .into_iter()
-        .map(|part| Written {
-            name: planned_name(&part.alias.name),
-            query: part.query,
-        })
-        .collect()
+        .iter()
+        .all(|part| names.insert(planned_name(&part.alias.name)))
+}
+
+/// Returns `true` if a part reads its own rows.
+fn names_itself(part: &Cte) -> bool {
+    let name = planned_name(&part.alias.name);
+    let found = visit_relations(&part.query, |table| {
+        let is_part = match table.0.as_slice() {
+            [only] => only
+                .as_ident()
+                .is_some_and(|table| planned_name(table) == name),
+            _ => false,
+        };
+        if is_part {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    found.is_break()
+}
+
+/// Returns a statement with all rows of its only part.
+fn all_rows(with: With) -> Result<Statement> {
+    let names = with.cte_tables.iter().map(|part| &part.alias.name);
+    let select: String = names.map(|name| format!("SELECT * FROM {name}")).collect();
+    let mut statement = statement::parse(&select)?;
+    if let Some(query) = query_of(&mut statement) {
+        query.with = Some(with);
+    }
+    Ok(statement)
 }
 
 /// Returns a name as the planner knows it: without quotes it is in lower case.
@@ -207,7 +253,7 @@ impl Question {
     ) -> Result<Self> {
         // The type of a value may follow from another part than the one that is planned.
         let written = if values.open.is_empty() {
-            take_parts(&mut statement)
+            take_parts(&mut statement)?
         } else {
             Vec::new()
         };
@@ -222,8 +268,7 @@ impl Question {
             state.register_catalog_list(Arc::new(catalogs));
         }
         let mut parts = IndexVec::<Part>::with_capacity(written.len());
-        for Written { name, query } in written {
-            let statement = Statement::Statement(Box::new(Sql::Query(query)));
+        for Written { name, statement } in written {
             let plan = planned(&state, statement, values).await?;
             lock(&known.parts).push(Arc::new(PartTable {
                 part: parts.next(),
@@ -473,6 +518,40 @@ mod tests {
             .1,
             1
         );
+    }
+
+    #[test]
+    fn parts_that_read_their_own_rows_or_rename_columns_are_parts_like_others() {
+        let sql = "WITH RECURSIVE few(x) AS (SELECT column1 FROM (VALUES (1), (2))), \
+                   steps AS (SELECT x FROM few UNION ALL SELECT x + 10 FROM steps WHERE x < 20) \
+                   SELECT count(*) AS rows, max(l.x) AS most FROM steps l JOIN steps r ON l.x = r.x \
+                   WHERE l.x NOT IN (SELECT x FROM few)";
+        let (text, computed) = asked(sql);
+        assert!(text.contains("| 4    | 22   |"), "{text}");
+        assert_eq!(computed, 2);
+    }
+
+    #[test]
+    fn a_part_may_have_the_name_of_a_table_and_be_hidden_by_another() {
+        let sql = "WITH process AS (SELECT count(*) AS c FROM process), \
+                   Both AS (SELECT l.c FROM process l CROSS JOIN process r) \
+                   SELECT (WITH both AS (SELECT 7 AS c) SELECT c FROM both) AS inner_c, c FROM both";
+        let (text, computed) = asked(sql);
+        assert!(text.contains("| 7       | 0 |"), "{text}");
+        assert_eq!(computed, 1);
+    }
+
+    #[test]
+    fn two_parts_of_one_name_are_an_error() {
+        let session = Session::from_batches(Vec::new()).unwrap();
+        let error = session
+            .ask_parts(
+                "WITH a AS (SELECT 1), A AS (SELECT 2) SELECT * FROM a",
+                |_| {},
+            )
+            .err()
+            .unwrap();
+        assert!(error.to_string().contains("more than once"), "{error}");
     }
 
     #[test]
