@@ -16,7 +16,7 @@
 -- param max_queue_percent: float = 20 – of its I/O time, that others spent in the queue: then it may be to blame
 WITH sums AS (
   SELECT process_key, sum(io_ns) AS io_ns, sum(CASE WHEN priority IN (1, 2) THEN io_ns ELSE 0 END) AS low_ns,
-    sum(CASE WHEN priority IN (1, 2) THEN 0 ELSE queue_ns END) AS queue_ns, sum(size_bytes) AS moved_bytes,
+    sum(CASE WHEN priority IN (1, 2) THEN 0 ELSE coalesce(queue_ns, io_ns) END) AS queue_ns, sum(size_bytes) AS moved_bytes,
     count(*) AS count, max(io_ns) AS longest_ns, min(init_ns) AS from_ns, max(complete_ns) AS to_ns,
     first_value(stack_id ORDER BY io_ns DESC) AS stack_id,
     first_value(thread_key ORDER BY io_ns DESC) AS thread_key,

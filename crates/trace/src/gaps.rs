@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use etwkit_decode::kernel::{Hook, group, scheduler};
+use etwkit_etl::clock::Clock;
 use etwkit_etl::session::{BufferEntry, IMPLAUSIBLE_JUMP, TraceFile};
 use etwkit_etl::wire::buffer::flag;
 use etwkit_etl::wire::trace_header::mode;
@@ -32,8 +33,9 @@ pub struct BufferTimes {
 
 #[derive(Debug, Default)]
 struct FileTimes {
-    /// True if the file contains context switches.
-    has_switches: bool,
+    /// True if the file contains context switches or disk accesses, whose times depend on the events
+    /// before them.
+    depends_on_gaps: bool,
     buffers: Vec<Seen>,
 }
 
@@ -81,8 +83,8 @@ impl BufferTimes {
             Seen::Kernel(first, last) => Seen::Kernel(first.min(time), last.max(time)),
             Seen::Nothing | Seen::Others => Seen::Kernel(time, time),
         };
-        times.has_switches |=
-            hook.group == group::THREAD && hook.opcode == scheduler::opcode::CONTEXT_SWITCH;
+        times.depends_on_gaps |= hook.group == group::DISK
+            || hook.group == group::THREAD && hook.opcode == scheduler::opcode::CONTEXT_SWITCH;
     }
 }
 
@@ -109,7 +111,7 @@ pub fn lacks_its_start(file: &TraceFile) -> bool {
 /// The gaps of a session.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// The gaps of all processors in files with context switches, sorted by start.
+    /// The gaps of all processors in files with context switches or disk accesses, sorted by start.
     pub gaps: Vec<Gap>,
     /// Raw time from which all processors are recorded, if a ring of buffers begins at another
     /// time on each.
@@ -123,8 +125,7 @@ pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> 
     let mut complete_since: Option<i64> = None;
     // Each file has numbers of its own, and gaps are found within files.
     for (number, (file, times)) in session.files().iter().zip(&times.files).enumerate() {
-        // Without context switches no schedule depends on the gaps.
-        if times.has_switches {
+        if times.depends_on_gaps {
             let mut losses: Vec<u64> = losses
                 .iter()
                 .filter(|(of, _)| *of == number)
@@ -140,6 +141,36 @@ pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> 
     Found {
         gaps,
         complete_since,
+    }
+}
+
+/// Stretches of time in which events of any processor may be missing, in nanoseconds.
+#[derive(Debug, Default)]
+pub(crate) struct Unseen {
+    /// Sorted and disjoint.
+    stretches: Vec<(i64, i64)>,
+}
+
+impl Unseen {
+    /// The union of gaps, which are sorted by start.
+    pub(crate) fn of(gaps: &[Gap], clock: &Clock) -> Self {
+        let mut stretches: Vec<(i64, i64)> = Vec::new();
+        for gap in gaps {
+            let (begin, end) = (clock.nanoseconds(gap.begin), clock.nanoseconds(gap.end));
+            match stretches.last_mut() {
+                // Two that only touch have an event in between, which is known.
+                Some(last) if begin < last.1 => last.1 = last.1.max(end),
+                _ => stretches.push((begin, end)),
+            }
+        }
+        Self { stretches }
+    }
+
+    /// True if events between two times may be missing.
+    pub(crate) fn is_within(&self, from_ns: i64, to_ns: i64) -> bool {
+        let next = self.stretches.partition_point(|(_, end)| *end <= from_ns);
+        let next = self.stretches.get(next);
+        from_ns < to_ns && next.is_some_and(|(begin, _)| *begin < to_ns)
     }
 }
 
@@ -463,7 +494,40 @@ impl<'g> GapWatch<'g> {
 
 #[cfg(test)]
 mod tests {
+    use etwkit_etl::clock::ClockType;
+
     use super::*;
+
+    #[test]
+    fn what_gaps_of_several_processors_hide_is_their_union() {
+        let clock = Clock {
+            kind: ClockType::Qpc,
+            frequency: 1_000_000_000,
+            t0: 0,
+            start: 0,
+            counter_frequency: 1_000_000_000,
+        };
+        let gap = |cpu, begin, end| Gap { cpu, begin, end };
+        let gaps = [
+            gap(0, i64::MIN, 5),
+            gap(1, 10, 20),
+            gap(0, 12, 30),
+            gap(1, 30, 40),
+        ];
+        let unseen = Unseen::of(&gaps, &clock);
+        assert_eq!(unseen.stretches, [(i64::MIN, 5), (10, 30), (30, 40)]);
+        let of = [
+            (0, 9),
+            (5, 10),
+            (9, 11),
+            (15, 16),
+            (30, 30),
+            (35, 99),
+            (40, 99),
+        ];
+        let hidden = of.map(|(from, to)| unseen.is_within(from, to));
+        assert_eq!(hidden, [true, false, true, true, false, true, false]);
+    }
 
     #[test]
     fn edges_come_in_the_order_of_time_and_a_gap_begins_behind_the_last_event_before_it() {

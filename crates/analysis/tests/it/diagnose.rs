@@ -470,8 +470,8 @@ fn transfer(
         init_ns,
         complete_ns,
         io_ns: complete_ns - init_ns,
-        queue_ns: begin_ns - init_ns,
-        service_ns: complete_ns - begin_ns,
+        queue_ns: Some(begin_ns - init_ns),
+        service_ns: Some(complete_ns - begin_ns),
         priority: 3,
         ..DiskIo::default()
     }
