@@ -277,7 +277,7 @@ impl<'s> Findings<'s> {
     }
 
     /// Returns `true` if the table that a line of evidence shows has rows of one of the victims; of a
-    /// table without processes any row is enough.
+    /// table without processes, and for a finding without victims, any row is enough.
     fn has_rows(&mut self, of: &EvidenceLine, rows: &[AnyRow]) -> Result<bool> {
         let Some(name) = &of.table else {
             return Ok(true);
@@ -288,7 +288,9 @@ impl<'s> Findings<'s> {
         }
         let with_processes =
             tables().find(|table| table.name == name && table.column("process_key").is_some());
-        let Some(table) = with_processes else {
+        let victims = rows.iter().filter_map(|row| whole(row, "process_key"));
+        let mut victims = victims.peekable();
+        let Some(table) = with_processes.filter(|_| victims.peek().is_some()) else {
             return Ok(true);
         };
         // Several rules ask for the same tables, whose processes are then read once.
@@ -300,7 +302,6 @@ impl<'s> Findings<'s> {
                 unknown.insert(keys.into_iter().filter_map(|row| row.process_key).collect())
             }
         };
-        let mut victims = rows.iter().filter_map(|row| whole(row, "process_key"));
         Ok(victims.any(|key| keys.contains(&key)))
     }
 

@@ -174,6 +174,25 @@ fn evidence_that_would_show_nothing_is_left_out() {
     );
 }
 
+/// A finding without victims has no process whose rows could be looked for.
+#[test]
+fn evidence_of_a_finding_without_victims_is_left_out_where_a_table_is_empty() {
+    const NOTE: &str = "\
+-- rule: note
+-- title: Good to know
+-- severity: note
+-- sentence: {culprit}
+-- evidence of hard_fault: dump hard-fault
+SELECT 'it' AS culprit, CAST(NULL AS INT) AS process_key
+";
+    let mut machine = machine();
+    for evidence in ["", "dump hard-fault"] {
+        let found = diagnose(&machine, NOTE, |_| ()).findings;
+        assert_eq!(found[0].evidence, evidence);
+        machine.faults.push(HardFault::default());
+    }
+}
+
 /// A symptom and its cause, which costs less, over the same waits.
 const SYMPTOM: &str = "\
 -- rule: hang
@@ -1818,6 +1837,26 @@ fn long_requests_to_a_share_do_not_count_with_the_short_ones() {
     };
     machine.files = (0..50).map(request).collect();
     assert_eq!(costs(&machine, "network-share"), [Some(1000 * MS)]);
+}
+
+/// A second on a share, seen in the file operations, or in a wait alone.
+#[test]
+fn evidence_of_a_share_shows_what_was_recorded() {
+    let evidence = |machine: &Machine| found(machine, "network-share")[0].evidence.clone();
+    let mut machine = Machine::new(&["a.exe", "System"], 10_000 * MS);
+    machine.files = vec![opening(SHARED, 0, Some(1000 * MS))];
+    assert_eq!(
+        evidence(&machine),
+        "dump file --process 4 --per-process --dir-level 4"
+    );
+    machine.files.clear();
+    let asks = machine.stack(&["mup.sys!MupCreate", "ntdll.dll!NtCreateFile"]);
+    let wait = off(1, 0).readied(1000 * MS, 2);
+    machine.add(wait.ran(1000 * MS, 1001 * MS).in_stack(asks));
+    assert_eq!(
+        evidence(&machine),
+        "dump wait --process 4 --method \"mup.sys*\" --details"
+    );
 }
 
 /// Twelve waits of 20 ms in a write, as long as the cache has too much data, or for the disk.
