@@ -116,6 +116,9 @@ pub struct Found {
     /// Raw time from which all processors are recorded, if a ring of buffers begins at another
     /// time on each.
     pub complete_since: Option<i64>,
+    /// Raw time from which all processors are recorded in a ring of buffers, also if it begins at
+    /// the same time on each.
+    pub ring_start: Option<i64>,
 }
 
 /// Finds the gaps of a session. `losses` are the losses from the damage.
@@ -123,17 +126,30 @@ pub struct Found {
 pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> Found {
     let mut gaps = Vec::new();
     let mut complete_since: Option<i64> = None;
+    let mut ring_start: Option<i64> = None;
     // Each file has numbers of its own, and gaps are found within files.
     for (number, (file, times)) in session.files().iter().zip(&times.files).enumerate() {
+        let mut losses: Vec<u64> = losses
+            .iter()
+            .filter(|(of, _)| *of == number)
+            .map(|(_, offset)| *offset)
+            .collect();
+        losses.sort_unstable();
+        let lacks_its_start = lacks_its_start(file);
+        let file = File::new(file, times, &losses);
+        let starts = if lacks_its_start {
+            file.starts_in_ring()
+        } else {
+            BTreeMap::new()
+        };
+        let start = starts.values().max().copied();
+        ring_start = ring_start.max(start);
         if times.depends_on_gaps {
-            let mut losses: Vec<u64> = losses
-                .iter()
-                .filter(|(of, _)| *of == number)
-                .map(|(_, offset)| *offset)
-                .collect();
-            losses.sort_unstable();
-            let since = File::new(file, times, &losses).gaps(lacks_its_start(file), &mut gaps);
-            complete_since = complete_since.max(since);
+            // If all begin at the same time, no event is missing after the first one.
+            let is_even = starts.values().min().copied() == start;
+            let starts = if is_even { BTreeMap::new() } else { starts };
+            file.gaps(&starts, &mut gaps);
+            complete_since = complete_since.max(starts.into_values().max());
         }
     }
     // By start, as the reader watches them in order of time.
@@ -141,6 +157,7 @@ pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> 
     Found {
         gaps,
         complete_since,
+        ring_start,
     }
 }
 
@@ -228,9 +245,9 @@ impl<'s> File<'s> {
         }
     }
 
-    /// Adds the gaps of the file. Returns the time from which all processors are recorded, if it is
-    /// a ring that begins at another time on each.
-    fn gaps(&self, lacks_its_start: bool, gaps: &mut Vec<Gap>) -> Option<i64> {
+    /// Adds the gaps of the file. `starts` are the times from which processors are recorded in a
+    /// ring.
+    fn gaps(&self, starts: &BTreeMap<u16, i64>, gaps: &mut Vec<Gap>) {
         // Buffers of user-mode loggers in the same file say nothing about threads.
         let mut buffers: Vec<(&BufferEntry, Seen)> = self.of_kernel_logger().collect();
         // The buffers of a processor in the order in which they were filled; without numbers that
@@ -245,15 +262,32 @@ impl<'s> File<'s> {
         };
         // A stable sort: without numbers the order of the file remains.
         buffers.sort_by_key(|(buffer, _)| (buffer.header.cpu(), number(buffer)));
-        let starts = if lacks_its_start {
-            starts_in_ring(&buffers)
-        } else {
-            BTreeMap::new()
-        };
         for chain in buffers.chunk_by(|(a, _), (b, _)| a.header.cpu() == b.header.cpu()) {
-            self.of_processor(chain, &starts, gaps);
+            self.of_processor(chain, starts, gaps);
         }
-        starts.into_values().max()
+    }
+
+    /// Times from which processors are recorded in a ring of buffers, of which the oldest ones were
+    /// overwritten.
+    fn starts_in_ring(&self) -> BTreeMap<u16, i64> {
+        let mut begins: BTreeMap<u16, Vec<i64>> = BTreeMap::new();
+        for (buffer, seen) in self.of_kernel_logger() {
+            if let Seen::Kernel(first, _) = seen {
+                begins.entry(buffer.header.cpu()).or_default().push(first);
+            }
+        }
+        for begins in begins.values_mut() {
+            begins.sort_unstable();
+        }
+        // An overwritten buffer was full before all others, and a buffer is full before the next one
+        // of its processor has an event. So a processor that sleeps for long has no gap up to its
+        // first event.
+        let next = begins.values().filter_map(|begins| begins.get(1)).min();
+        let latest = next.copied().unwrap_or(i64::MAX);
+        begins
+            .iter()
+            .filter_map(|(cpu, begins)| Some((*cpu, (*begins.first()?).min(latest))))
+            .collect()
     }
 
     /// Buffers that contain, or should contain, events of the kernel logger.
@@ -360,33 +394,6 @@ impl<'s> File<'s> {
         let at = self.skipped.partition_point(|offset| *offset <= from);
         self.skipped.get(at).is_some_and(|offset| *offset < to)
     }
-}
-
-/// Times from which processors are recorded in a ring of buffers, of which the oldest ones were
-/// overwritten. Empty if all begin at the same time: then no event is missing after the first one.
-fn starts_in_ring(buffers: &[(&BufferEntry, Seen)]) -> BTreeMap<u16, i64> {
-    let mut begins: BTreeMap<u16, Vec<i64>> = BTreeMap::new();
-    for (buffer, seen) in buffers {
-        if let Seen::Kernel(first, _) = seen {
-            begins.entry(buffer.header.cpu()).or_default().push(*first);
-        }
-    }
-    for begins in begins.values_mut() {
-        begins.sort_unstable();
-    }
-    // An overwritten buffer was full before all others, and a buffer is full before the next one of
-    // its processor has an event. So a processor that sleeps for long has no gap up to its first
-    // event.
-    let next = begins.values().filter_map(|begins| begins.get(1)).min();
-    let latest = next.copied().unwrap_or(i64::MAX);
-    let starts: BTreeMap<u16, i64> = begins
-        .iter()
-        .filter_map(|(cpu, begins)| Some((*cpu, (*begins.first()?).min(latest))))
-        .collect();
-    if starts.values().min() == starts.values().max() {
-        return BTreeMap::new();
-    }
-    starts
 }
 
 /// Sequence numbers of buffers, in order, each with the number of buffers missing before it.

@@ -73,6 +73,7 @@ etwkit_question::declare! {
 
     row Recording {
         lost: i64 = "Events and buffers that were lost or are missing.",
+        ring_start_ns: Option<i64> = "Time from which a ring of buffers has the events of all processors.",
     }
 }
 
@@ -144,7 +145,7 @@ impl<'s> Findings<'s> {
             // Buffers can be missing without a count of lost events, and both make a finding
             // less sure.
             session,
-            "SELECT lost_events + lost_buffers + coalesce(missing_buffers, 0) AS lost FROM trace",
+            "SELECT lost_events + lost_buffers + coalesce(missing_buffers, 0) AS lost, ring_start_ns FROM trace",
         )?;
         Ok(Self {
             session,
@@ -234,7 +235,7 @@ impl<'s> Findings<'s> {
             // Chains are followed last, for findings that took time.
             chain: None,
             explained_by: None,
-            confidence: self.confidence(rule, first),
+            confidence: self.confidence(rule, first, each("from_ns").min()),
             evidence: evidence.join("\n"),
             shows: fill(&rule.shows, value),
             spot: rule
@@ -379,13 +380,20 @@ impl<'s> Findings<'s> {
     }
 
     /// How sure a finding is: less where events are missing, unless the rule itself says.
-    fn confidence(&self, rule: &Rule, row: &AnyRow) -> String {
+    fn confidence(&self, rule: &Rule, row: &AnyRow, from_ns: Option<i64>) -> String {
         // What a rule says about this row is more precise than what its header says about all rows.
         if let Some(of_row) = text(row, "confidence") {
             return of_row.to_owned();
         }
+        // A ring overwrote the events of each processor up to another time.
+        let is_before_ring = from_ns
+            .zip(self.recording.ring_start_ns)
+            .is_some_and(|(from, start)| from < start);
         match (rule.confidence.as_str(), self.recording.lost) {
             // Lost events may be exactly those that would have contradicted the rule.
+            ("", 0) if is_before_ring => {
+                "medium: it began when not all processors were recorded".to_owned()
+            }
             ("", 0) => "high".to_owned(),
             ("", _) => "medium: events of the recording are missing".to_owned(),
             (of_rule, _) => of_rule.to_owned(),

@@ -142,6 +142,28 @@ fn shares_are_of_the_part_that_was_extracted() {
     }
 }
 
+/// A ring of buffers has the second half of the recording, and all processors from some time on.
+#[test]
+fn shares_are_of_what_a_ring_kept() {
+    let high = "high";
+    let medium = "medium: it began when not all processors were recorded";
+    let mut machine = machine();
+    for (ring_ns, share, confidence) in [
+        (None, 7.0, high),
+        (Some((0, 0)), 7.0, high),
+        (Some((500 * MS, 500 * MS)), 14.0, medium),
+        (Some((0, 500 * MS)), 7.0, medium),
+    ] {
+        machine.ring_ns = ring_ns;
+        let found = diagnose(&machine, WAITS, |_| ()).findings;
+        assert_eq!(
+            (found[0].cost_percent, found[0].confidence.as_str()),
+            (Some(share), confidence),
+            "{ring_ns:?}"
+        );
+    }
+}
+
 /// Lines of evidence show what the rule does not need only where a victim has it.
 #[test]
 fn evidence_that_would_show_nothing_is_left_out() {

@@ -648,6 +648,8 @@ fn waits_in_a_ring_are_known_when_all_processors_are_recorded() {
         assert_eq!(note.map(|note| &note.message), told.as_ref());
         let waits: Vec<_> = slices(&rows).iter().filter_map(|slice| slice[6]).collect();
         let since = told.and_then(|told| Some(told.split_once(':')?.0.to_owned()));
+        let start = imported.trace.ring_start_ns.map(|ns| ns / 1000);
+        assert_eq!(start, wraps.then_some(75_000));
         (waits, since, gaps_of(&imported))
     };
     assert_eq!(of(false), (vec![30_000, 5_000], None, 0));
@@ -655,6 +657,31 @@ fn waits_in_a_ring_are_known_when_all_processors_are_recorded() {
     // has its first event at 200 ms, but was recorded when processor 0 went on to its next buffer.
     let since = "all processors are recorded from 0.075 s on".to_owned();
     assert_eq!(of(true), (vec![5_000], Some(since), 0));
+}
+
+/// A ring of one processor has no time in which others are recorded and it is not.
+#[test]
+fn the_start_of_a_ring_of_one_processor_is_known() {
+    let start_of = |wraps: bool| {
+        let mut trace = Recording::with(|options| {
+            options.header.log_file_mode = mode::CIRCULAR;
+            options.header.cpu_count = 1;
+        });
+        for us in [5, 20, 50] {
+            trace.mark(us, 0);
+            trace.writer.flush(0).unwrap();
+        }
+        let mut file = trace.finish();
+        if wraps {
+            let offsets = buffers(&file);
+            file.drain(offsets[1]..offsets[2]);
+        }
+        let told = info(vec![file.clone()]).completeness.ring_start;
+        let (_, imported) = rows(vec![file]);
+        (imported.trace.ring_start_ns.map(|ns| ns / 1000), told)
+    };
+    assert_eq!(start_of(false), (None, None));
+    assert_eq!(start_of(true), (Some(20), None));
 }
 
 /// A read of the disk: its processor, its start and its completion.
