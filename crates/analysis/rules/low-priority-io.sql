@@ -31,7 +31,8 @@ SELECT coalesce(p.name, 'process') || ' (' || p.pid || ')' AS culprit, s.process
 FROM sums s JOIN process p ON p.process_key = s.process_key CROSS JOIN most m CROSS JOIN trace t
 WHERE s.io_ns = m.io_ns AND s.moved_bytes < m.moved_bytes AND s.io_ns >= $min_io_ms * 1000000
   AND s.io_ns >= $min_share_percent / 100
-    * (coalesce(t.range_end_ns, t.duration_ns) - coalesce(t.range_start_ns, 0))
+    * (coalesce(t.range_end_ns, t.duration_ns)
+      - greatest(coalesce(t.range_start_ns, 0), CASE WHEN t.ring_start_ns IS NULL THEN 0 ELSE coalesce(t.kernel_start_ns, 0) END))
   AND s.low_ns >= s.io_ns * $min_low_percent / 100
   AND m.queue_ns - s.queue_ns <= s.low_ns * $max_queue_percent / 100
 ORDER BY s.io_ns DESC, s.process_key
