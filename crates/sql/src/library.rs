@@ -2,10 +2,10 @@
 //!
 //! The first line of a file is the description of its answer; lines
 //! `-- param NAME: TYPE = DEFAULT – MEANING` declare its parameters, which the SQL names as
-//! `$NAME`; lines `--   MORE` continue a meaning. Values are bound as typed literals, never pasted into the text. Text inside `/*+ … */`
-//! applies to sessions over several extracts, whose rows carry `trace_id`; for one extract it is a
-//! comment. Files of users have the same form, but every part of it is optional: parameters that
-//! they do not declare have the type that the statement gives them.
+//! `$NAME`; lines `--   MORE` continue a meaning. Values are bound as typed literals, never pasted
+//! into the text. Text inside `/*+ … */` applies to sessions over several extracts, whose rows carry
+//! `trace_id`; for one extract it is a comment. Files of users have the same form, but every part of
+//! it is optional: parameters that they do not declare have the type that the statement gives them.
 
 use std::borrow::Cow;
 
