@@ -169,10 +169,15 @@ pub(crate) struct Unseen {
 }
 
 impl Unseen {
-    /// The union of gaps, which are sorted by start.
-    pub(crate) fn of(gaps: &[Gap], clock: &Clock) -> Self {
+    /// The union of gaps, which are sorted by start, and of the time before a ring of buffers.
+    pub(crate) fn of(gaps: &[Gap], ring_start: Option<i64>, clock: &Clock) -> Self {
+        let before_ring = ring_start.map(|start| Gap {
+            cpu: 0,
+            begin: i64::MIN,
+            end: start,
+        });
         let mut stretches: Vec<(i64, i64)> = Vec::new();
-        for gap in gaps {
+        for gap in before_ring.iter().chain(gaps) {
             let (begin, end) = (clock.nanoseconds(gap.begin), clock.nanoseconds(gap.end));
             match stretches.last_mut() {
                 // Two that only touch have an event in between, which is known.
@@ -521,7 +526,9 @@ mod tests {
             gap(0, 12, 30),
             gap(1, 30, 40),
         ];
-        let unseen = Unseen::of(&gaps, &clock);
+        let ring = Unseen::of(&gaps, Some(12), &clock);
+        assert_eq!(ring.stretches, [(i64::MIN, 30), (30, 40)]);
+        let unseen = Unseen::of(&gaps, None, &clock);
         assert_eq!(unseen.stretches, [(i64::MIN, 5), (10, 30), (30, 40)]);
         let of = [
             (0, 9),

@@ -65,7 +65,7 @@ impl<'d> IoSummary<'d> {
             disk_by_disk: BTreeMap::new(),
             disk_by_file: FxHashMap::default(),
             last_completion: FxHashMap::default(),
-            unseen: Unseen::of(&directory.gaps, clock),
+            unseen: Unseen::of(&directory.gaps, directory.ring_start, clock),
             issuers: Issuers::default(),
             faults: FaultTotals::default(),
             faults_by_process: FxHashMap::default(),

@@ -749,6 +749,20 @@ fn service_times_are_not_known_where_completions_may_be_missing() {
     let part = [unknown, unknown, known(10, 20), known(15, 5)];
     assert_eq!((times, total), (part.to_vec(), 25));
     assert!(more_notes > notes, "the ring is not told");
+    let mut trace = Recording::with(|options| {
+        options.header.log_file_mode = mode::CIRCULAR;
+        options.header.cpu_count = 1;
+    });
+    trace.mark(5, 0);
+    trace.writer.flush(0).unwrap();
+    read_done(&mut trace, 0, 5, 20);
+    trace.writer.flush(0).unwrap();
+    read_done(&mut trace, 0, 19, 50);
+    let mut file = trace.finish();
+    let offsets = buffers(&file);
+    file.drain(offsets[1]..offsets[2]);
+    let (times, total, _) = disk_times(file);
+    assert_eq!((times, total), (vec![unknown, known(30, 1)], 30));
 
     let with_lost = |is_lost: bool| {
         let mut trace = Recording::new();

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::disk_queue::DiskQueues;
 use crate::declared::{Events, Topic, rows};
+use crate::directory::Directory;
 use crate::gaps::Unseen;
 use crate::import::pipeline::{
     Context, Declaration, Importer, IsShown, Learned, Pending, Seq, Who, waiting,
@@ -124,10 +125,12 @@ struct Io<'l> {
 
 impl<'l> Io<'l> {
     fn new(learned: Learned<'l>) -> Self {
-        let collected = learned.collected;
+        let Directory {
+            gaps, ring_start, ..
+        } = &learned.collected.directory;
         Self {
-            queues: &collected.disk_queues,
-            unseen: Unseen::of(&collected.directory.gaps, learned.session.clock()),
+            queues: &learned.collected.disk_queues,
+            unseen: Unseen::of(gaps, *ring_start, learned.session.clock()),
             disk_starts: FxHashMap::default(),
             issuers: Issuers::default(),
             last_completion: FxHashMap::default(),
