@@ -1114,7 +1114,7 @@ trace: number, };
 export type FindingsAnswer = {
 /** The findings, the costliest first and notes last. */
 findings: Array<Finding>,
-/** All rules, and what came of each. */
+/** All rules, and what came of each; also costs that could not be computed. */
 rules: Array<RuleState>,
 /** The largest costs by kind if no finding costs time: where to look. They are no findings. */
 costs: Array<Cost>,

@@ -21,7 +21,8 @@
 WITH life AS (
   SELECT p.process_key, p.pid, p.start_ns IS NOT NULL AND p.stop_ns IS NOT NULL AS is_whole,
     least(coalesce(p.stop_ns, t.duration_ns), coalesce(t.range_end_ns, t.duration_ns))
-      - greatest(coalesce(p.start_ns, 0), coalesce(t.range_start_ns, 0)) AS life_ns
+      - greatest(coalesce(p.start_ns, 0), coalesce(t.range_start_ns, 0),
+        CASE WHEN t.ring_start_ns IS NULL THEN 0 ELSE coalesce(t.kernel_start_ns, 0) END) AS life_ns
   FROM process p CROSS JOIN trace t
   WHERE p.pid NOT IN (0, 4)
 ), of_file AS (

@@ -13,8 +13,10 @@
 -- param min_missing_percent: float = 10 – of the trace; sessions of one recording stop within moments of each other
 -- param min_missing_ms: float = 1000 – below that one session was only stopped before the other, if no event reports its start
 -- param min_seconds_percent: float = 50 – of the missing seconds in which providers wrote: a recording that goes on
-WITH known AS ( -- the trace, or the part of it that was extracted
-  SELECT kernel_end_ns, coalesce(range_start_ns, 0) AS start_ns, coalesce(range_end_ns, duration_ns) AS end_ns FROM trace
+WITH known AS ( -- the trace, what a ring of it kept, or the part of it that was extracted
+  SELECT kernel_end_ns, coalesce(range_end_ns, duration_ns) AS end_ns,
+    greatest(coalesce(range_start_ns, 0), CASE WHEN ring_start_ns IS NULL THEN 0 ELSE coalesce(kernel_start_ns, 0) END) AS start_ns
+  FROM trace
 ), part AS (
   SELECT from_ns, end_ns AS to_ns, end_ns - from_ns AS missing_ns, end_ns - start_ns AS length_ns
   FROM (SELECT greatest(kernel_end_ns, start_ns) AS from_ns, start_ns, end_ns FROM known WHERE kernel_end_ns IS NOT NULL)

@@ -16,7 +16,7 @@
 -- param max_queue_percent: float = 20 – of its I/O time, that others spent in the queue: then it may be to blame
 WITH sums AS (
   SELECT process_key, sum(io_ns) AS io_ns, sum(CASE WHEN priority IN (1, 2) THEN io_ns ELSE 0 END) AS low_ns,
-    sum(CASE WHEN priority IN (1, 2) THEN 0 ELSE queue_ns END) AS queue_ns, sum(size_bytes) AS moved_bytes,
+    sum(CASE WHEN priority IN (1, 2) THEN 0 ELSE coalesce(queue_ns, io_ns) END) AS queue_ns, sum(size_bytes) AS moved_bytes,
     count(*) AS count, max(io_ns) AS longest_ns, min(init_ns) AS from_ns, max(complete_ns) AS to_ns,
     first_value(stack_id ORDER BY io_ns DESC) AS stack_id,
     first_value(thread_key ORDER BY io_ns DESC) AS thread_key,
@@ -31,7 +31,8 @@ SELECT coalesce(p.name, 'process') || ' (' || p.pid || ')' AS culprit, s.process
 FROM sums s JOIN process p ON p.process_key = s.process_key CROSS JOIN most m CROSS JOIN trace t
 WHERE s.io_ns = m.io_ns AND s.moved_bytes < m.moved_bytes AND s.io_ns >= $min_io_ms * 1000000
   AND s.io_ns >= $min_share_percent / 100
-    * (coalesce(t.range_end_ns, t.duration_ns) - coalesce(t.range_start_ns, 0))
+    * (coalesce(t.range_end_ns, t.duration_ns)
+      - greatest(coalesce(t.range_start_ns, 0), CASE WHEN t.ring_start_ns IS NULL THEN 0 ELSE coalesce(t.kernel_start_ns, 0) END))
   AND s.low_ns >= s.io_ns * $min_low_percent / 100
   AND m.queue_ns - s.queue_ns <= s.low_ns * $max_queue_percent / 100
 ORDER BY s.io_ns DESC, s.process_key

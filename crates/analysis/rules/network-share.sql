@@ -9,8 +9,10 @@
 --   to there. Without operations on files, waits in the driver of shares show that a share was waited for, but not which.
 -- needs: file_io or waits with stacks
 -- pieces: culprit, process_key, start_ns AS from_ns, end_ns AS to_ns FROM delays
--- evidence: dump file --process {pid} --per-process --dir-level 4
--- spot: file --process {pid}
+-- evidence: dump file --process {file_pid} --per-process --dir-level 4
+-- evidence: dump wait --process {waiting_pid} --method 'mup.sys*' --details
+-- spot: file --process {file_pid}
+-- spot: flame --weight wait --process {waiting_pid} --module mup.sys
 -- param min_single_ms: float = 20 – a share in the same building answers within a few milliseconds
 -- param min_request_ms: float = 1 – what takes less was in the cache of the machine itself
 -- param min_mean_ms: float = 5 – of many shorter operations that took at least that
@@ -63,8 +65,10 @@ WITH unfinished AS ( -- threads that still waited when the trace ended
 )
 SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, union_duration(d.start_ns, d.end_ns) AS cost_ns,
   min(d.start_ns) AS from_ns, max(d.end_ns) AS to_ns, c.stack_id,
-  c.thread_key, c.at_ns
-FROM delays d JOIN culprits c ON c.culprit = d.culprit
+  c.thread_key, c.at_ns,
+  CASE WHEN d.culprit NOT LIKE '(%' THEN max(p.pid) END AS file_pid,
+  CASE WHEN d.culprit LIKE '(%' THEN max(p.pid) END AS waiting_pid
+FROM delays d JOIN culprits c ON c.culprit = d.culprit LEFT JOIN process p ON p.process_key = d.process_key
 WHERE c.total_ns >= $min_total_ms * 1000000
 GROUP BY d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, c.stack_id, c.thread_key, c.at_ns
 ORDER BY c.total_ns DESC, d.culprit, cost_ns DESC, d.process_key

@@ -9,7 +9,7 @@
 -- not proved: Which driver holds the interrupt: drivers of other companies than Microsoft are only candidates.
 -- needs: context_switch
 -- evidence: dump cpu
--- evidence: dump version --dll "*.sys"
+-- evidence of module: dump version --dll "*.sys"
 -- param min_run_ms: float = 100 – of processes, from which samples would have come
 -- param max_named: int = 8 – drivers in the sentence
 WITH sums AS (

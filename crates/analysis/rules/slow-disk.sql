@@ -23,7 +23,7 @@
 WITH requests AS (
   SELECT i.*, i.complete_ns - i.service_ns AS from_ns, i.complete_ns AS to_ns, i.kind = 'flush' AS is_flush, d.model
   FROM disk_io i JOIN process p ON p.process_key = i.process_key LEFT JOIN disk d ON d.disk = i.disk
-  WHERE p.pid NOT IN (0, 4) AND (i.priority = 0 OR i.priority >= 3)
+  WHERE p.pid NOT IN (0, 4) AND (i.priority = 0 OR i.priority >= 3) AND i.service_ns IS NOT NULL
     -- A disk whose write cache is off is a finding of another rule.
     AND (i.kind <> 'flush' OR coalesce(d.is_write_cache_enabled, true))
     -- A request that waits while the machine sleeps is not slow. Windows says when it is about to sleep, and when it has.

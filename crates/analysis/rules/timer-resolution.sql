@@ -14,9 +14,12 @@
 -- param min_idle_percent: float = 20 – of the trace, in which it hardly worked: what plays works all the time
 -- param min_idle_ms: float = 1000 – of a single request of that kind: players also sleep, but not as long
 -- param max_busy_percent: float = 1 – of a request in which the threads of the program ran
-WITH part AS ( -- the trace, or the part of it that was extracted
+WITH part AS ( -- the trace, what a ring of it kept, or the part of it that was extracted
   SELECT from_ns, to_ns, to_ns - from_ns AS length_ns
-  FROM (SELECT coalesce(range_start_ns, 0) AS from_ns, coalesce(range_end_ns, duration_ns) AS to_ns FROM trace)
+  FROM (
+    SELECT greatest(coalesce(range_start_ns, 0), CASE WHEN ring_start_ns IS NULL THEN 0 ELSE coalesce(kernel_start_ns, 0) END) AS from_ns,
+      coalesce(range_end_ns, duration_ns) AS to_ns
+    FROM trace)
 ), requests AS (
   SELECT r.process_key, r.resolution_ns, greatest(coalesce(r.start_ns, t.from_ns), t.from_ns) AS from_ns,
     least(coalesce(r.end_ns, t.to_ns), t.to_ns) AS to_ns

@@ -27,9 +27,12 @@ WITH counts AS ( -- lists of what exists, at the start and end, and what a merge
   SELECT sum(events) AS events, sum(record_bytes) AS bytes, sum(CASE WHEN is_list THEN 0 ELSE record_bytes END) AS ring_bytes,
     count(DISTINCT second) AS seconds, sum(CASE WHEN kernel_group IS NULL OR is_list THEN 0 ELSE events END) AS kernel_events
   FROM counts
-), part AS ( -- the trace, or the part of it that was extracted
+), part AS ( -- the trace, what a ring of it kept, or the part of it that was extracted
   SELECT from_ns, to_ns, to_ns - from_ns AS length_ns
-  FROM (SELECT coalesce(range_start_ns, 0) AS from_ns, coalesce(range_end_ns, duration_ns) AS to_ns FROM trace)
+  FROM (
+    SELECT greatest(coalesce(range_start_ns, 0), CASE WHEN ring_start_ns IS NULL THEN 0 ELSE coalesce(kernel_start_ns, 0) END) AS from_ns,
+      coalesce(range_end_ns, duration_ns) AS to_ns
+    FROM trace)
 ), ring AS (
   SELECT CAST($ring_mb * 1048576 AS BIGINT) AS bytes
 )

@@ -9,7 +9,7 @@
 -- not proved: Whether the policy of the power scheme kept it there, or an affinity that the program asked for.
 -- needs: context_switch, cpu_core
 -- needs to exclude: waits
--- evidence: dump wait --process {pid} --details
+-- evidence: dump ready --process {pid}
 -- spot: flame --weight ready --process {pid}
 -- param min_efficient_percent: float = 90 – of its CPU was on E-cores: otherwise the program may run on others
 -- param min_total_ms: float = 100 – a smaller total goes unnoticed

@@ -76,7 +76,7 @@ const RUNNING: Recorded = Recorded::rows(
 impl Question for ServiceRequest {
     const NAME: &'static str = "service";
     const SENTENCE: &'static str =
-        "Services that ran, each with its process, the services that share it, and its CPU";
+        "Services that ran and their processes, each with its number of services and its CPU";
     const USUAL: &'static [&'static str] = &["service"];
     const EXAMPLES: &'static [Example] = &[
         Example {

@@ -38,7 +38,12 @@ pub(crate) fn findings(call: &Call<'_>, request: &FindingsRequest) -> Result<Fin
     let answer = FindingsAnswer {
         findings: each.collect::<Result<_>>()?,
         costs: costs.collect::<Result<_>>()?,
-        rules: diagnosis.rules.into_iter().map(rule).collect(),
+        rules: diagnosis
+            .rules
+            .into_iter()
+            .chain(diagnosis.failed_costs)
+            .map(rule)
+            .collect(),
         source: Source {
             command: format!("etwkit diagnose --details {}", trace_word(&path)),
             rows_read,

@@ -2,10 +2,10 @@
 //!
 //! The first line of a file is the description of its answer; lines
 //! `-- param NAME: TYPE = DEFAULT – MEANING` declare its parameters, which the SQL names as
-//! `$NAME`. Values are bound as typed literals, never pasted into the text. Text inside `/*+ … */`
-//! applies to sessions over several extracts, whose rows carry `trace_id`; for one extract it is a
-//! comment. Files of users have the same form, but every part of it is optional: parameters that
-//! they do not declare have the type that the statement gives them.
+//! `$NAME`; lines `--   MORE` continue a meaning. Values are bound as typed literals, never pasted
+//! into the text. Text inside `/*+ … */` applies to sessions over several extracts, whose rows carry
+//! `trace_id`; for one extract it is a comment. Files of users have the same form, but every part of
+//! it is optional: parameters that they do not declare have the type that the statement gives them.
 
 use std::borrow::Cow;
 
@@ -68,7 +68,7 @@ pub struct Query {
 }
 
 /// A parameter of a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Param<'q> {
     /// Name; the SQL has `$name`.
     pub name: &'q str,
@@ -77,7 +77,7 @@ pub struct Param<'q> {
     /// Default value as text; without one a value is required.
     pub default: Option<&'q str>,
     /// Its meaning.
-    pub doc: &'q str,
+    pub doc: Cow<'q, str>,
 }
 
 impl Query {
@@ -121,9 +121,19 @@ impl Query {
 
     /// Returns the parameters that it declares.
     pub fn params(&self) -> impl Iterator<Item = Param<'_>> {
-        self.text
-            .lines()
-            .filter_map(|line| param(line.strip_prefix("-- param ")?))
+        let mut lines = self.text.lines().peekable();
+        std::iter::from_fn(move || {
+            let mut found = lines.by_ref().find_map(param)?;
+            while let Some(more) = lines.peek().and_then(|line| line.strip_prefix(CONTINUED)) {
+                let doc = found.doc.to_mut();
+                if !doc.is_empty() {
+                    doc.push(' ');
+                }
+                doc.push_str(more.trim());
+                lines.next();
+            }
+            Some(found)
+        })
     }
 
     /// Returns the SQL for a session over one or over several extracts, without the comments at the
@@ -244,10 +254,13 @@ impl Query {
     }
 }
 
-/// Reads `name: type = default – meaning`; a question of a user may omit the default and the
-/// meaning, and use a plain dash.
+/// Start of a comment that continues the meaning of a parameter, as it does other texts of a rule.
+const CONTINUED: &str = "--   ";
+
+/// Reads `-- param name: type = default – meaning`; a question of a user may omit the default and
+/// the meaning, and use a plain dash.
 fn param(line: &str) -> Option<Param<'_>> {
-    let (name, rest) = line.split_once(": ")?;
+    let (name, rest) = line.strip_prefix("-- param ")?.split_once(": ")?;
     let (value, doc) = [" – ", " - "]
         .iter()
         .find_map(|dash| rest.split_once(dash))
@@ -260,7 +273,7 @@ fn param(line: &str) -> Option<Param<'_>> {
         name: name.trim(),
         kind: kind.trim(),
         default,
-        doc,
+        doc: doc.into(),
     })
 }
 
@@ -354,6 +367,15 @@ mod tests {
     }
 
     #[test]
+    fn the_meaning_of_a_parameter_goes_on_in_the_lines_below() {
+        let text = "-- Mine.\n-- param a: int = 5 – five\n--   of them,\n--    at most\n\
+                    -- param b: float\n--   half\n-- A comment.\n--   More.\n-- param c: int\nSELECT 1";
+        let query = Query::own("mine", text);
+        let docs: Vec<String> = query.params().map(|param| param.doc.into_owned()).collect();
+        assert_eq!(docs, ["five of them, at most", "half", ""]);
+    }
+
+    #[test]
     fn questions_of_users_declare_what_they_want_to() {
         let text = "-- Mine.\n-- param a: int = 5 – five\n-- param b: float\n-- param c: what = 1\nSELECT $a, $d";
         let query = Query::own("mine", text);
@@ -364,7 +386,7 @@ mod tests {
                 name: "a",
                 kind: "int",
                 default: Some("5"),
-                doc: "five"
+                doc: "five".into()
             }
         );
         assert_eq!(
@@ -373,7 +395,7 @@ mod tests {
                 name: "b",
                 kind: "float",
                 default: None,
-                doc: ""
+                doc: "".into()
             }
         );
         let wrong = query.bind(&[]).unwrap_err().to_string();

@@ -86,6 +86,9 @@ pub struct Directory {
     /// Raw time from which all processors are recorded, if a ring of buffers begins at another
     /// time on each.
     pub complete_since: Option<i64>,
+    /// Raw time from which all processors are recorded in a ring of buffers, also if it begins at
+    /// the same time on each.
+    pub ring_start: Option<i64>,
     /// The events that described processes; `None` if there were none.
     pub process_source: Option<ProcessSource>,
     /// The part that the trace was cut to.
@@ -107,6 +110,7 @@ impl Directory {
         let found = gaps::find(session, &self.buffer_times, &losses);
         self.gaps = found.gaps;
         self.complete_since = found.complete_since;
+        self.ring_start = found.ring_start;
     }
 
     /// The process instance of a process ID at a raw time.
@@ -488,6 +492,7 @@ impl DirectoryBuilder {
             // Filled by `find_gaps`, which also needs the damage of the pass.
             gaps: Vec::new(),
             complete_since: None,
+            ring_start: None,
             process_source,
             cut: self.cut,
             layout_fallbacks: self.layout_fallbacks,

@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use etwkit_decode::kernel::{Hook, group, scheduler};
+use etwkit_etl::clock::Clock;
 use etwkit_etl::session::{BufferEntry, IMPLAUSIBLE_JUMP, TraceFile};
 use etwkit_etl::wire::buffer::flag;
 use etwkit_etl::wire::trace_header::mode;
@@ -32,8 +33,9 @@ pub struct BufferTimes {
 
 #[derive(Debug, Default)]
 struct FileTimes {
-    /// True if the file contains context switches.
-    has_switches: bool,
+    /// True if the file contains context switches or disk accesses, whose times depend on the events
+    /// before them.
+    depends_on_gaps: bool,
     buffers: Vec<Seen>,
 }
 
@@ -81,8 +83,8 @@ impl BufferTimes {
             Seen::Kernel(first, last) => Seen::Kernel(first.min(time), last.max(time)),
             Seen::Nothing | Seen::Others => Seen::Kernel(time, time),
         };
-        times.has_switches |=
-            hook.group == group::THREAD && hook.opcode == scheduler::opcode::CONTEXT_SWITCH;
+        times.depends_on_gaps |= hook.group == group::DISK
+            || hook.group == group::THREAD && hook.opcode == scheduler::opcode::CONTEXT_SWITCH;
     }
 }
 
@@ -109,11 +111,14 @@ pub fn lacks_its_start(file: &TraceFile) -> bool {
 /// The gaps of a session.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// The gaps of all processors in files with context switches, sorted by start.
+    /// The gaps of all processors in files with context switches or disk accesses, sorted by start.
     pub gaps: Vec<Gap>,
     /// Raw time from which all processors are recorded, if a ring of buffers begins at another
     /// time on each.
     pub complete_since: Option<i64>,
+    /// Raw time from which all processors are recorded in a ring of buffers, also if it begins at
+    /// the same time on each.
+    pub ring_start: Option<i64>,
 }
 
 /// Finds the gaps of a session. `losses` are the losses from the damage.
@@ -121,18 +126,30 @@ pub struct Found {
 pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> Found {
     let mut gaps = Vec::new();
     let mut complete_since: Option<i64> = None;
+    let mut ring_start: Option<i64> = None;
     // Each file has numbers of its own, and gaps are found within files.
     for (number, (file, times)) in session.files().iter().zip(&times.files).enumerate() {
-        // Without context switches no schedule depends on the gaps.
-        if times.has_switches {
-            let mut losses: Vec<u64> = losses
-                .iter()
-                .filter(|(of, _)| *of == number)
-                .map(|(_, offset)| *offset)
-                .collect();
-            losses.sort_unstable();
-            let since = File::new(file, times, &losses).gaps(lacks_its_start(file), &mut gaps);
-            complete_since = complete_since.max(since);
+        let mut losses: Vec<u64> = losses
+            .iter()
+            .filter(|(of, _)| *of == number)
+            .map(|(_, offset)| *offset)
+            .collect();
+        losses.sort_unstable();
+        let lacks_its_start = lacks_its_start(file);
+        let file = File::new(file, times, &losses);
+        let starts = if lacks_its_start {
+            file.starts_in_ring()
+        } else {
+            BTreeMap::new()
+        };
+        let start = starts.values().max().copied();
+        ring_start = ring_start.max(start);
+        if times.depends_on_gaps {
+            // If all begin at the same time, no event is missing after the first one.
+            let is_even = starts.values().min().copied() == start;
+            let starts = if is_even { BTreeMap::new() } else { starts };
+            file.gaps(&starts, &mut gaps);
+            complete_since = complete_since.max(starts.into_values().max());
         }
     }
     // By start, as the reader watches them in order of time.
@@ -140,6 +157,42 @@ pub fn find(session: &Session, times: &BufferTimes, losses: &[(usize, u64)]) -> 
     Found {
         gaps,
         complete_since,
+        ring_start,
+    }
+}
+
+/// Stretches of time in which events of any processor may be missing, in nanoseconds.
+#[derive(Debug, Default)]
+pub(crate) struct Unseen {
+    /// Sorted and disjoint.
+    stretches: Vec<(i64, i64)>,
+}
+
+impl Unseen {
+    /// The union of gaps, which are sorted by start, and of the time before a ring of buffers.
+    pub(crate) fn of(gaps: &[Gap], ring_start: Option<i64>, clock: &Clock) -> Self {
+        let before_ring = ring_start.map(|start| Gap {
+            cpu: 0,
+            begin: i64::MIN,
+            end: start,
+        });
+        let mut stretches: Vec<(i64, i64)> = Vec::new();
+        for gap in before_ring.iter().chain(gaps) {
+            let (begin, end) = (clock.nanoseconds(gap.begin), clock.nanoseconds(gap.end));
+            match stretches.last_mut() {
+                // Two that only touch have an event in between, which is known.
+                Some(last) if begin < last.1 => last.1 = last.1.max(end),
+                _ => stretches.push((begin, end)),
+            }
+        }
+        Self { stretches }
+    }
+
+    /// True if events between two times may be missing.
+    pub(crate) fn is_within(&self, from_ns: i64, to_ns: i64) -> bool {
+        let next = self.stretches.partition_point(|(_, end)| *end <= from_ns);
+        let next = self.stretches.get(next);
+        from_ns < to_ns && next.is_some_and(|(begin, _)| *begin < to_ns)
     }
 }
 
@@ -197,9 +250,9 @@ impl<'s> File<'s> {
         }
     }
 
-    /// Adds the gaps of the file. Returns the time from which all processors are recorded, if it is
-    /// a ring that begins at another time on each.
-    fn gaps(&self, lacks_its_start: bool, gaps: &mut Vec<Gap>) -> Option<i64> {
+    /// Adds the gaps of the file. `starts` are the times from which processors are recorded in a
+    /// ring.
+    fn gaps(&self, starts: &BTreeMap<u16, i64>, gaps: &mut Vec<Gap>) {
         // Buffers of user-mode loggers in the same file say nothing about threads.
         let mut buffers: Vec<(&BufferEntry, Seen)> = self.of_kernel_logger().collect();
         // The buffers of a processor in the order in which they were filled; without numbers that
@@ -214,15 +267,32 @@ impl<'s> File<'s> {
         };
         // A stable sort: without numbers the order of the file remains.
         buffers.sort_by_key(|(buffer, _)| (buffer.header.cpu(), number(buffer)));
-        let starts = if lacks_its_start {
-            starts_in_ring(&buffers)
-        } else {
-            BTreeMap::new()
-        };
         for chain in buffers.chunk_by(|(a, _), (b, _)| a.header.cpu() == b.header.cpu()) {
-            self.of_processor(chain, &starts, gaps);
+            self.of_processor(chain, starts, gaps);
         }
-        starts.into_values().max()
+    }
+
+    /// Times from which processors are recorded in a ring of buffers, of which the oldest ones were
+    /// overwritten.
+    fn starts_in_ring(&self) -> BTreeMap<u16, i64> {
+        let mut begins: BTreeMap<u16, Vec<i64>> = BTreeMap::new();
+        for (buffer, seen) in self.of_kernel_logger() {
+            if let Seen::Kernel(first, _) = seen {
+                begins.entry(buffer.header.cpu()).or_default().push(first);
+            }
+        }
+        for begins in begins.values_mut() {
+            begins.sort_unstable();
+        }
+        // An overwritten buffer was full before all others, and a buffer is full before the next one
+        // of its processor has an event. So a processor that sleeps for long has no gap up to its
+        // first event.
+        let next = begins.values().filter_map(|begins| begins.get(1)).min();
+        let latest = next.copied().unwrap_or(i64::MAX);
+        begins
+            .iter()
+            .filter_map(|(cpu, begins)| Some((*cpu, (*begins.first()?).min(latest))))
+            .collect()
     }
 
     /// Buffers that contain, or should contain, events of the kernel logger.
@@ -331,33 +401,6 @@ impl<'s> File<'s> {
     }
 }
 
-/// Times from which processors are recorded in a ring of buffers, of which the oldest ones were
-/// overwritten. Empty if all begin at the same time: then no event is missing after the first one.
-fn starts_in_ring(buffers: &[(&BufferEntry, Seen)]) -> BTreeMap<u16, i64> {
-    let mut begins: BTreeMap<u16, Vec<i64>> = BTreeMap::new();
-    for (buffer, seen) in buffers {
-        if let Seen::Kernel(first, _) = seen {
-            begins.entry(buffer.header.cpu()).or_default().push(*first);
-        }
-    }
-    for begins in begins.values_mut() {
-        begins.sort_unstable();
-    }
-    // An overwritten buffer was full before all others, and a buffer is full before the next one of
-    // its processor has an event. So a processor that sleeps for long has no gap up to its first
-    // event.
-    let next = begins.values().filter_map(|begins| begins.get(1)).min();
-    let latest = next.copied().unwrap_or(i64::MAX);
-    let starts: BTreeMap<u16, i64> = begins
-        .iter()
-        .filter_map(|(cpu, begins)| Some((*cpu, (*begins.first()?).min(latest))))
-        .collect();
-    if starts.values().min() == starts.values().max() {
-        return BTreeMap::new();
-    }
-    starts
-}
-
 /// Sequence numbers of buffers, in order, each with the number of buffers missing before it.
 fn numbers(buffers: &[BufferEntry]) -> Vec<(i64, u64)> {
     // The number of the header buffer is always 0, even if buffers after it were overwritten.
@@ -463,7 +506,42 @@ impl<'g> GapWatch<'g> {
 
 #[cfg(test)]
 mod tests {
+    use etwkit_etl::clock::ClockType;
+
     use super::*;
+
+    #[test]
+    fn what_gaps_of_several_processors_hide_is_their_union() {
+        let clock = Clock {
+            kind: ClockType::Qpc,
+            frequency: 1_000_000_000,
+            t0: 0,
+            start: 0,
+            counter_frequency: 1_000_000_000,
+        };
+        let gap = |cpu, begin, end| Gap { cpu, begin, end };
+        let gaps = [
+            gap(0, i64::MIN, 5),
+            gap(1, 10, 20),
+            gap(0, 12, 30),
+            gap(1, 30, 40),
+        ];
+        let ring = Unseen::of(&gaps, Some(12), &clock);
+        assert_eq!(ring.stretches, [(i64::MIN, 30), (30, 40)]);
+        let unseen = Unseen::of(&gaps, None, &clock);
+        assert_eq!(unseen.stretches, [(i64::MIN, 5), (10, 30), (30, 40)]);
+        let of = [
+            (0, 9),
+            (5, 10),
+            (9, 11),
+            (15, 16),
+            (30, 30),
+            (35, 99),
+            (40, 99),
+        ];
+        let hidden = of.map(|(from, to)| unseen.is_within(from, to));
+        assert_eq!(hidden, [true, false, true, true, false, true, false]);
+    }
 
     #[test]
     fn edges_come_in_the_order_of_time_and_a_gap_begins_behind_the_last_event_before_it() {

@@ -127,7 +127,8 @@ pub(crate) fn ring_start(since: Option<i64>, clock: &Clock) -> Option<String> {
     let since = (clock.seconds(since?) * 1000.0).ceil() / 1000.0;
     Some(format!(
         "all processors are recorded from {since:.3} s on: later events replaced what was before on some of \
-         them. The waits of threads in the time before are not known, and not counted"
+         them. The waits of threads and service times of disks in the time before are not known, and \
+         not counted"
     ))
 }
 

@@ -1776,7 +1776,7 @@ class Questions:
         progress: Callable[[Progress], object] | None = None,
         allow_empty: bool = False,
     ) -> Answer:
-        r"""Services that ran, each with its process, the services that share it, and its CPU
+        r"""Services that ran and their processes, each with its number of services and its CPU
 
         process: Only these processes: names with or without .exe, or ids (*, ?, several with ;, !
           excludes)

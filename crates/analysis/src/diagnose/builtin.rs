@@ -160,6 +160,20 @@ mod tests {
         }
     }
 
+    /// A ring of buffers has the end of a long session, of which the length says nothing.
+    #[test]
+    fn rules_that_read_the_start_of_the_part_know_that_of_a_ring() {
+        for rule in rules() {
+            let sql = rule.text();
+            let knows_ring = sql.contains("ring_start_ns") || sql.contains("kernel_start_ns");
+            assert!(
+                !sql.contains("range_start_ns") || knows_ring,
+                "{}",
+                rule.name
+            );
+        }
+    }
+
     #[test]
     fn rules_have_room_for_a_change() {
         const ROOM: usize = 25;

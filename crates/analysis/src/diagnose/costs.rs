@@ -10,7 +10,7 @@ use etwkit_sql::Session;
 
 use super::chain;
 use super::evidence::line;
-use super::finding::FindingRow;
+use super::finding::{FindingRow, RuleRow};
 use super::recorded::Recorded;
 use super::rule::Rule;
 use super::sentence::fill;
@@ -60,18 +60,36 @@ const UNNOTICED_NS: i64 = 100_000_000;
 /// How many times as long such a recording is at least.
 const UNNOTICED_PART: i64 = 1000;
 
-/// The largest costs, each of another kind, the largest first.
+/// The costs of a trace.
+#[derive(Debug, Default)]
+pub(super) struct Costs {
+    /// The largest ones, each of another kind, the largest first.
+    pub(super) largest: Vec<CostRow>,
+    /// Those that could not be computed, and why: one of them may be larger than these.
+    pub(super) failed: Vec<RuleRow>,
+}
+
+/// The largest costs of a trace.
 pub(super) fn largest(
     session: &Session,
     recorded: &Recorded,
     known: &ChainContext,
-) -> Result<Vec<CostRow>> {
-    let mut all = Vec::new();
-    for cost in COSTS
+) -> Result<Costs> {
+    // Without the data, the query would find 0, as if nothing had been spent.
+    let asked = COSTS
         .iter()
-        // Without the data, the query would find 0, as if nothing had been spent.
-        .filter(|cost| recorded.missing(session, cost).is_none())
-    {
+        .filter(|cost| recorded.missing(session, cost).is_none());
+    largest_of(session, asked, known)
+}
+
+fn largest_of<'c>(
+    session: &Session,
+    costs: impl Iterator<Item = &'c Rule>,
+    known: &ChainContext,
+) -> Result<Costs> {
+    let mut all = Vec::new();
+    let mut failed = Vec::new();
+    for cost in costs {
         // One row: each query has its largest cost first.
         match ask_any(session, cost.query(), &[], 1) {
             Ok((rows, _)) => {
@@ -82,13 +100,19 @@ pub(super) fn largest(
             // Only an interruption by the user ends the whole diagnosis.
             Err(error @ etwkit_sql::Error::Cancelled) => return Err(error.into()),
             // A cost that cannot be computed must not hide what rules find.
-            Err(_) => {}
+            Err(error) => failed.push(RuleRow {
+                rule: format!("largest costs ({})", cost.name),
+                ..RuleRow::failed(cost, &error.to_string())
+            }),
         }
     }
     all.sort_by_key(|cost| std::cmp::Reverse(cost.cost_ns));
     // After the sort, since kinds are asked in a fixed order.
     all.truncate(SHOWN);
-    Ok(all)
+    Ok(Costs {
+        largest: all,
+        failed,
+    })
 }
 
 fn shown(
@@ -160,6 +184,34 @@ mod tests {
         assert!(!is_unnoticed(ms(200), ms(3_600_000)));
         // A trace without a length, as of a test, has no parts.
         assert!(!is_unnoticed(ms(1), 0));
+    }
+
+    #[test]
+    fn a_cost_whose_question_fails_is_told_and_hides_no_other() {
+        let session = Session::from_batches(Vec::new()).unwrap();
+        let known = ChainContext::load(&session).unwrap();
+        let cost = |name: &str, sql: &str| {
+            let text = format!("-- Cost\n-- sentence: {{culprit}} took {{cost}}\n{sql}");
+            Rule::read(name, &text).unwrap()
+        };
+        let costs = [
+            cost("broken", "SELECT a FROM nowhere"),
+            cost("good", "SELECT 'a.exe' AS culprit, 1000000000 AS cost_ns"),
+        ];
+        let found = largest_of(&session, costs.iter(), &known).unwrap();
+        let [good] = &found.largest[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(good.sentence, "a.exe took 1.00 s");
+        let [broken] = &found.failed[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(
+            (broken.rule.as_str(), broken.state.as_str()),
+            ("largest costs (broken)", "failed")
+        );
+        let why = broken.missing.as_deref().unwrap();
+        assert!(why.contains("nowhere"), "{why}");
     }
 
     #[test]

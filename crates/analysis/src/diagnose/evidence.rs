@@ -19,7 +19,8 @@ pub struct Printed {
 pub struct EvidenceLine {
     /// The command line, with `{column}` for values of a row, without the name of the program.
     pub template: String,
-    /// A table that the rule does not need. The line is left out where no victim has rows in it.
+    /// A table that the rule does not need. The line is left out where no victim has rows in it, or
+    /// nothing has where the finding has no victim.
     pub table: Option<String>,
 }
 

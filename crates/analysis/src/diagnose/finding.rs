@@ -73,6 +73,7 @@ etwkit_question::declare! {
 
     row Recording {
         lost: i64 = "Events and buffers that were lost or are missing.",
+        ring_start_ns: Option<i64> = "Time from which a ring of buffers has the events of all processors.",
     }
 }
 
@@ -144,7 +145,7 @@ impl<'s> Findings<'s> {
             // Buffers can be missing without a count of lost events, and both make a finding
             // less sure.
             session,
-            "SELECT lost_events + lost_buffers + coalesce(missing_buffers, 0) AS lost FROM trace",
+            "SELECT lost_events + lost_buffers + coalesce(missing_buffers, 0) AS lost, ring_start_ns FROM trace",
         )?;
         Ok(Self {
             session,
@@ -234,7 +235,7 @@ impl<'s> Findings<'s> {
             // Chains are followed last, for findings that took time.
             chain: None,
             explained_by: None,
-            confidence: self.confidence(rule, first),
+            confidence: self.confidence(rule, first, each("from_ns").min()),
             evidence: evidence.join("\n"),
             shows: fill(&rule.shows, value),
             spot: rule
@@ -277,7 +278,7 @@ impl<'s> Findings<'s> {
     }
 
     /// Returns `true` if the table that a line of evidence shows has rows of one of the victims; of a
-    /// table without processes any row is enough.
+    /// table without processes, and for a finding without victims, any row is enough.
     fn has_rows(&mut self, of: &EvidenceLine, rows: &[AnyRow]) -> Result<bool> {
         let Some(name) = &of.table else {
             return Ok(true);
@@ -288,7 +289,9 @@ impl<'s> Findings<'s> {
         }
         let with_processes =
             tables().find(|table| table.name == name && table.column("process_key").is_some());
-        let Some(table) = with_processes else {
+        let victims = rows.iter().filter_map(|row| whole(row, "process_key"));
+        let mut victims = victims.peekable();
+        let Some(table) = with_processes.filter(|_| victims.peek().is_some()) else {
             return Ok(true);
         };
         // Several rules ask for the same tables, whose processes are then read once.
@@ -300,7 +303,6 @@ impl<'s> Findings<'s> {
                 unknown.insert(keys.into_iter().filter_map(|row| row.process_key).collect())
             }
         };
-        let mut victims = rows.iter().filter_map(|row| whole(row, "process_key"));
         Ok(victims.any(|key| keys.contains(&key)))
     }
 
@@ -378,13 +380,20 @@ impl<'s> Findings<'s> {
     }
 
     /// How sure a finding is: less where events are missing, unless the rule itself says.
-    fn confidence(&self, rule: &Rule, row: &AnyRow) -> String {
+    fn confidence(&self, rule: &Rule, row: &AnyRow, from_ns: Option<i64>) -> String {
         // What a rule says about this row is more precise than what its header says about all rows.
         if let Some(of_row) = text(row, "confidence") {
             return of_row.to_owned();
         }
+        // A ring overwrote the events of each processor up to another time.
+        let is_before_ring = from_ns
+            .zip(self.recording.ring_start_ns)
+            .is_some_and(|(from, start)| from < start);
         match (rule.confidence.as_str(), self.recording.lost) {
             // Lost events may be exactly those that would have contradicted the rule.
+            ("", 0) if is_before_ring => {
+                "medium: it began when not all processors were recorded".to_owned()
+            }
             ("", 0) => "high".to_owned(),
             ("", _) => "medium: events of the recording are missing".to_owned(),
             (of_rule, _) => of_rule.to_owned(),

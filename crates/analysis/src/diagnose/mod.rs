@@ -48,6 +48,7 @@ pub use rule::{Rule, Rules};
 pub use stored::{DiagnosisTables, diagnosis_tables, rules_version};
 pub use trend::{TrendRequest, TrendRow};
 
+use costs::Costs;
 use evaluated::{found, two_at_a_time};
 use fail_on::FailOn;
 use finding::Findings;
@@ -98,6 +99,8 @@ pub struct Diagnosis {
     pub fails: Option<bool>,
     /// The largest costs by kind where no finding costs time: where to look. They are no findings.
     pub costs: Vec<CostRow>,
+    /// The costs that could not be computed, with the reason.
+    pub failed_costs: Vec<RuleRow>,
     /// Whether the recording has nothing that shows where time went, and all rules were asked.
     pub is_blind: bool,
     /// Number of findings whose cost is not the wanted one.
@@ -192,7 +195,7 @@ impl DiagnoseRequest {
     }
 
     /// The largest costs by kind, whatever the rules find.
-    fn largest_costs(session: &Session) -> Result<Vec<CostRow>> {
+    fn largest_costs(session: &Session) -> Result<Costs> {
         let known = ChainContext::load(session)?;
         costs::largest(session, &Recorded::of(session)?, &known)
     }
@@ -252,7 +255,7 @@ impl DiagnoseRequest {
         let has_cost = findings.iter().any(|finding| finding.cost_ns.is_some());
         // Findings already say where to look, and who asks for a rule wants its answer only.
         let costs = if has_cost || self.rule.is_some() {
-            Vec::new()
+            Costs::default()
         } else {
             Self::largest_costs(session)?
         };
@@ -270,7 +273,8 @@ impl DiagnoseRequest {
                 findings,
                 rules,
                 fails,
-                costs,
+                costs: costs.largest,
+                failed_costs: costs.failed,
                 is_blind: self.rule.is_none() && recorded.is_blind(),
                 left_out,
             },

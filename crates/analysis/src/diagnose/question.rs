@@ -90,6 +90,7 @@ impl DiagnoseRequest {
             rules,
             fails,
             costs,
+            failed_costs,
             ..
         } = diagnosis;
         let shown = FindingDetail {
@@ -106,7 +107,8 @@ impl DiagnoseRequest {
             answer
         };
         // The hint on symbols stands once: above if nothing was found, otherwise here.
-        let unchecked = not_checked(&rules, !has_names_first);
+        let unchecked = [rules, failed_costs].concat();
+        let unchecked = not_checked(&unchecked, !has_names_first);
         let foot = costs_instead(&costs).into_iter().chain(unchecked);
         answer.with_foot(foot).with_verdict(fails)
     }
@@ -117,7 +119,13 @@ impl DiagnoseRequest {
             has_headline: false,
         };
         let costs = Self::largest_costs(session)?;
-        Ok(Answer::rows(&shown, &COSTS, costs))
+        // A table for programs has no place for it, and the largest of the others need not be the largest.
+        if let Some(failed) = costs.failed.first() {
+            let why = failed.missing.as_deref().unwrap_or("");
+            let message = format!("{}: {why}", failed.rule);
+            return Err(etwkit_sql::Error::Failed { message }.into());
+        }
+        Ok(Answer::rows(&shown, &COSTS, costs.largest))
     }
 
     fn rules_asked(&self, session: &Session) -> Result<Answer> {

@@ -387,6 +387,7 @@ mod tests {
     use etwkit_trace::table::{Columns, ContextSwitch, CpuSample, Row, Table};
 
     use super::*;
+    use crate::diagnose::rules;
 
     fn batches<R: Row>(rows: &[R]) -> (&'static Table, Vec<RecordBatch>) {
         let mut columns = R::Columns::default();
@@ -428,6 +429,87 @@ mod tests {
         }
         let text = format!("-- x\n-- sentence: x\n-- needs: {needs}\nSELECT 1");
         recorded.missing(&session, &Rule::read("x", &text).unwrap())
+    }
+
+    /// Commands of evidence, and what has to be recorded for their answers.
+    const SHOWN: [(&str, &[&str]); 26] = [
+        ("cores", &["cpu_core or cpu_frequency"]),
+        ("cpu", &["cpu_sample or context_switch"]),
+        ("disk", &["disk_io"]),
+        ("dns", &["dns_query"]),
+        ("dpc", &["dpc_isr"]),
+        ("events", &["generic_event"]),
+        ("file", &["file_io"]),
+        ("gc", &["gc"]),
+        ("gdi-user", &["gdi_user_object"]),
+        ("hard-fault", &["hard_fault"]),
+        ("jit", &["jit"]),
+        // Extracts of all traces have sessions and counts of events.
+        ("logger", &[]),
+        ("net", &["net_io"]),
+        ("objectref", &["handle"]),
+        ("pmc", &["pmc"]),
+        ("ready", &["context_switch"]),
+        ("registry", &["registry_io"]),
+        ("start", &["process"]),
+        ("syscall", &["syscall"]),
+        ("thread-pool", &["thread_pool"]),
+        ("timer", &["timer_resolution"]),
+        ("trace-stats", &[]),
+        ("ui-delay", &["ui_delay"]),
+        ("user-lock", &["user_lock"]),
+        ("version", &["module"]),
+        ("wait", &["context_switch", READY_EVENTS]),
+    ];
+
+    /// What is recorded where a need without alternatives is met.
+    fn met(need: &str) -> Vec<&str> {
+        let parts = parts_of(need).unwrap_or_default();
+        if parts.is_empty() {
+            vec![need]
+        } else {
+            parts.to_vec()
+        }
+    }
+
+    /// A line of evidence that the recording cannot answer looks like a contradiction of the finding.
+    #[test]
+    fn evidence_shows_what_its_rule_needs_or_is_left_out() {
+        for rule in rules() {
+            let (one_way, several): (Vec<&str>, Vec<&str>) = rule
+                .needs
+                .iter()
+                .map(String::as_str)
+                .partition(|need| !need.contains(" or "));
+            let always: Vec<&str> = one_way.into_iter().flat_map(met).collect();
+            let ways: Vec<&str> = several
+                .into_iter()
+                .chain(rule.needs_to_exclude.iter().map(String::as_str))
+                .flat_map(|need| need.split(" or "))
+                .collect();
+            for one in &rule.evidence {
+                let command = one.template.split(' ').nth(1).unwrap();
+                let shown = SHOWN.iter().find(|(name, _)| *name == command);
+                let (_, needed) =
+                    shown.unwrap_or_else(|| panic!("dump {command} is not in the list"));
+                let is_enough = |recorded: &[&str]| {
+                    let is_met =
+                        |need: &&str| need.split(" or ").any(|way| recorded.contains(&way));
+                    needed.iter().all(is_met)
+                };
+                let of_table: Vec<&str> = one.table.as_deref().into_iter().collect();
+                // A column of its own is null in the rows that were found in another way.
+                let is_of_a_way = one.template.contains("_pid}")
+                    && ways
+                        .iter()
+                        .any(|way| is_enough(&[&always[..], &met(way)].concat()));
+                assert!(
+                    is_enough(&[always.as_slice(), &of_table].concat()) || is_of_a_way,
+                    "{}: {one:?} needs {needed:?}",
+                    rule.name
+                );
+            }
+        }
     }
 
     #[test]

@@ -125,6 +125,7 @@ fn html_of(page: &mut String, reported: &Reported) -> Result {
         findings,
         rules,
         costs,
+        failed_costs,
         ..
     } = &reported.diagnosis;
     writeln!(page, "<h1>{}</h1>", Text(&headline(&reported.diagnosis)))?;
@@ -169,7 +170,7 @@ fn html_of(page: &mut String, reported: &Reported) -> Result {
             .try_for_each(|cost| writeln!(page, "<li>{}", Text(&cost.sentence)))?;
         writeln!(page, "</ul>")?;
     }
-    let missing = unchecked(rules);
+    let missing = unchecked(&[rules.as_slice(), failed_costs.as_slice()].concat());
     if !missing.is_empty() {
         writeln!(page, "<h2>Not checked</h2><ul>")?;
         missing
@@ -278,6 +279,7 @@ fn markdown_of(to: &mut String, reported: &Reported) -> Result {
         findings,
         rules,
         costs,
+        failed_costs,
         ..
     } = &reported.diagnosis;
     writeln!(
@@ -326,7 +328,7 @@ fn markdown_of(to: &mut String, reported: &Reported) -> Result {
             .iter()
             .try_for_each(|cost| writeln!(to, "- {}", Plain(&cost.sentence)))?;
     }
-    let missing = unchecked(rules);
+    let missing = unchecked(&[rules.as_slice(), failed_costs.as_slice()].concat());
     if !missing.is_empty() {
         writeln!(to, "\n## Not checked\n")?;
         missing

@@ -222,7 +222,7 @@ GROUP BY frame_id",
 
     fn transfers(&mut self, session: &Session, owners: &Owners, time: Range) -> Result<()> {
         let sql = format!(
-            "SELECT thread_key, sum(service_ns) AS disk_ns, sum(size_bytes) AS disk_bytes
+            "SELECT thread_key, coalesce(sum(service_ns), 0) AS disk_ns, sum(size_bytes) AS disk_bytes
 FROM disk_io WHERE TRUE{}
 GROUP BY thread_key",
             and_in("complete_ns", time)

@@ -142,6 +142,28 @@ fn shares_are_of_the_part_that_was_extracted() {
     }
 }
 
+/// A ring of buffers has the second half of the recording, and all processors from some time on.
+#[test]
+fn shares_are_of_what_a_ring_kept() {
+    let high = "high";
+    let medium = "medium: it began when not all processors were recorded";
+    let mut machine = machine();
+    for (ring_ns, share, confidence) in [
+        (None, 7.0, high),
+        (Some((0, 0)), 7.0, high),
+        (Some((500 * MS, 500 * MS)), 14.0, medium),
+        (Some((0, 500 * MS)), 7.0, medium),
+    ] {
+        machine.ring_ns = ring_ns;
+        let found = diagnose(&machine, WAITS, |_| ()).findings;
+        assert_eq!(
+            (found[0].cost_percent, found[0].confidence.as_str()),
+            (Some(share), confidence),
+            "{ring_ns:?}"
+        );
+    }
+}
+
 /// Lines of evidence show what the rule does not need only where a victim has it.
 #[test]
 fn evidence_that_would_show_nothing_is_left_out() {
@@ -172,6 +194,25 @@ fn evidence_that_would_show_nothing_is_left_out() {
         evidence(&machine),
         "dump wait --process \"4;8\"\ndump hard-fault --process \"4;8\""
     );
+}
+
+/// A finding without victims has no process whose rows could be looked for.
+#[test]
+fn evidence_of_a_finding_without_victims_is_left_out_where_a_table_is_empty() {
+    const NOTE: &str = "\
+-- rule: note
+-- title: Good to know
+-- severity: note
+-- sentence: {culprit}
+-- evidence of hard_fault: dump hard-fault
+SELECT 'it' AS culprit, CAST(NULL AS INT) AS process_key
+";
+    let mut machine = machine();
+    for evidence in ["", "dump hard-fault"] {
+        let found = diagnose(&machine, NOTE, |_| ()).findings;
+        assert_eq!(found[0].evidence, evidence);
+        machine.faults.push(HardFault::default());
+    }
 }
 
 /// A symptom and its cause, which costs less, over the same waits.
@@ -470,8 +511,8 @@ fn transfer(
         init_ns,
         complete_ns,
         io_ns: complete_ns - init_ns,
-        queue_ns: begin_ns - init_ns,
-        service_ns: complete_ns - begin_ns,
+        queue_ns: Some(begin_ns - init_ns),
+        service_ns: Some(complete_ns - begin_ns),
         priority: 3,
         ..DiskIo::default()
     }
@@ -480,8 +521,15 @@ fn transfer(
 /// 20 reads of low priority that take 40 ms each, and one larger request of another program.
 #[test]
 fn long_disk_requests_of_low_priority_are_a_note_where_they_take_much_of_the_recording() {
-    for (length_ms, is_told) in [(10_000_i64, true), (20_000, false)] {
+    let half = Some((10_000 * MS, 10_000 * MS));
+    for (length_ms, ring_ns, is_told) in [
+        (10_000_i64, None, true),
+        (20_000, None, false),
+        // Of a ring only what it kept counts.
+        (20_000, half, true),
+    ] {
         let mut machine = Machine::new(&["service.exe", "build.exe"], length_ms * MS);
+        machine.ring_ns = ring_ns;
         let read = |number: i64| DiskIo {
             priority: 2,
             size_bytes: 4_096,
@@ -493,7 +541,8 @@ fn long_disk_requests_of_low_priority_are_a_note_where_they_take_much_of_the_rec
         };
         machine.transfers = (0..20).map(read).chain([other]).collect();
         let found = found(&machine, "low-priority-io");
-        assert_eq!(found.len(), usize::from(is_told), "{length_ms} ms");
+        let case = format!("{length_ms} ms, {ring_ns:?}");
+        assert_eq!(found.len(), usize::from(is_told), "{case}");
     }
 }
 
@@ -1818,6 +1867,26 @@ fn long_requests_to_a_share_do_not_count_with_the_short_ones() {
     };
     machine.files = (0..50).map(request).collect();
     assert_eq!(costs(&machine, "network-share"), [Some(1000 * MS)]);
+}
+
+/// A second on a share, seen in the file operations, or in a wait alone.
+#[test]
+fn evidence_of_a_share_shows_what_was_recorded() {
+    let evidence = |machine: &Machine| found(machine, "network-share")[0].evidence.clone();
+    let mut machine = Machine::new(&["a.exe", "System"], 10_000 * MS);
+    machine.files = vec![opening(SHARED, 0, Some(1000 * MS))];
+    assert_eq!(
+        evidence(&machine),
+        "dump file --process 4 --per-process --dir-level 4"
+    );
+    machine.files.clear();
+    let asks = machine.stack(&["mup.sys!MupCreate", "ntdll.dll!NtCreateFile"]);
+    let wait = off(1, 0).readied(1000 * MS, 2);
+    machine.add(wait.ran(1000 * MS, 1001 * MS).in_stack(asks));
+    assert_eq!(
+        evidence(&machine),
+        "dump wait --process 4 --method \"mup.sys*\" --details"
+    );
 }
 
 /// Twelve waits of 20 ms in a write, as long as the cache has too much data, or for the disk.

@@ -202,7 +202,7 @@ fn machine() -> Session {
     };
     let transfer = DiskIo {
         thread_key: Some(2),
-        service_ns: 11 * MS,
+        service_ns: Some(11 * MS),
         size_bytes: 4096,
         ..DiskIo::default()
     };

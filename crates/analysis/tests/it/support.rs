@@ -47,6 +47,8 @@ pub(crate) struct Machine {
     pub(crate) stacks: Vec<(Option<i32>, i32)>,
     pub(crate) end_ns: i64,
     pub(crate) kernel_end_ns: Option<i64>,
+    /// First event of a ring of buffers, and the time from which it has all processors.
+    pub(crate) ring_ns: Option<(i64, i64)>,
     /// Start and end of the part that was extracted, unless all was.
     pub(crate) range_ns: Option<(i64, i64)>,
     pub(crate) lost_events: i64,
@@ -197,7 +199,9 @@ impl Machine {
         let trace = Trace {
             file_name: "made.etl".into(),
             duration_ns: self.end_ns,
+            kernel_start_ns: self.ring_ns.map(|(start, _)| start),
             kernel_end_ns: self.kernel_end_ns,
+            ring_start_ns: self.ring_ns.map(|(_, start)| start),
             range_start_ns: self.range_ns.map(|(start, _)| start),
             range_end_ns: self.range_ns.map(|(_, end)| end),
             lost_events: self.lost_events,

@@ -319,7 +319,36 @@ fn a_hang_lasts_until_the_recording_ends() {
     assert_eq!(hang_costs(&shorter), [Some(2710 * MS)]);
 }
 
-/// Costs of the hangs of a machine.
+/// A window that waits for messages when the recording ends does not hang, but its wait is where to
+/// look. Process 4 is System, whose threads are no place to look.
+#[test]
+fn the_largest_costs_name_a_wait_that_is_still_open() {
+    let mut machine = Machine::new(&["System", "window.exe"], 5 * S);
+    let look = off(2, 0).reason(13).readied(89 * MS, 1);
+    machine.add(look.ran(90 * MS, 100 * MS));
+    machine.add(off(2, 100 * MS).reason(13).open());
+    let diagnosis = DiagnoseRequest::default().ask(&machine.session()).unwrap();
+    assert!(
+        diagnosis.failed_costs.is_empty(),
+        "{:?}",
+        diagnosis.failed_costs
+    );
+    let [wait] = &diagnosis.costs[..] else {
+        panic!("{:?}", diagnosis.costs)
+    };
+    assert_eq!(
+        (wait.kind.as_str(), wait.cost_ns, wait.sentence.as_str()),
+        (
+            "wait",
+            4900 * MS,
+            "window.exe (8), the busiest program, had been waiting for 4.90 s when the recording \
+             ended, in its busiest thread (102)"
+        )
+    );
+    let chain = wait.chain.as_deref().unwrap_or("");
+    assert!(chain.contains("waited 4.90 s"), "{chain}");
+}
+
 /// Returns the costs of hangs. Modules of these machines have names of their own, so that a rule that finds
 /// nothing is not checked.
 fn hang_costs(machine: &Machine) -> Vec<Option<i64>> {

@@ -40,7 +40,7 @@ fn made() -> (Made, Vec<(i64, i32, i32, i64)>) {
             disk,
             process_key,
             complete_ns,
-            service_ns,
+            service_ns: Some(service_ns),
             size_bytes,
             ..DiskIo::default()
         }

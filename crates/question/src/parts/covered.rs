@@ -12,7 +12,8 @@ pub enum Recorder {
     /// The kernel logger: CPU, context switches, DPCs, disks. It may start later than other
     /// sessions of the recording and end before them.
     Kernel,
-    /// Any session, so nothing shorter than the trace is known.
+    /// Any session, so nothing shorter than the trace is known. A ring of buffers starts with the
+    /// first event of the kernel logger that it still has.
     Any,
 }
 
@@ -47,9 +48,12 @@ impl Covered {
         let (from, to) = ends(asked);
         let mut starts = vec!["coalesce(range_start_ns, 0)".to_owned()];
         let mut stops = vec!["coalesce(range_end_ns, duration_ns)".to_owned()];
-        if recorder == Recorder::Kernel {
-            starts.push("coalesce(kernel_start_ns, 0)".to_owned());
-            stops.push("coalesce(kernel_end_ns, duration_ns)".to_owned());
+        match recorder {
+            Recorder::Kernel => {
+                starts.push("coalesce(kernel_start_ns, 0)".to_owned());
+                stops.push("coalesce(kernel_end_ns, duration_ns)".to_owned());
+            }
+            Recorder::Any => starts.push(RING_START.to_owned()),
         }
         if asked.min != i64::MIN {
             starts.push(from.to_string());
@@ -99,6 +103,10 @@ impl Covered {
     }
 }
 
+/// Start of what a ring of buffers kept; 0 for other recordings.
+const RING_START: &str =
+    "CASE WHEN ring_start_ns IS NULL THEN 0 ELSE coalesce(kernel_start_ns, 0) END";
+
 /// Returns the call of a function that chooses one of several numbers; one number needs no call.
 fn innermost(function: &str, numbers: &[String]) -> String {
     match numbers {
@@ -116,7 +124,10 @@ mod tests {
         let asked = |recorder, min, max| Covered::new(recorder, Range { min, max });
         assert_eq!(
             asked(Recorder::Any, i64::MIN, i64::MAX).sql(),
-            "SELECT coalesce(range_start_ns, 0) AS start_ns, coalesce(range_end_ns, duration_ns) AS end_ns FROM trace"
+            format!(
+                "SELECT greatest(coalesce(range_start_ns, 0), {RING_START}) AS start_ns, \
+                 coalesce(range_end_ns, duration_ns) AS end_ns FROM trace"
+            )
         );
         let part = asked(Recorder::Kernel, 5, i64::MAX);
         assert_eq!(

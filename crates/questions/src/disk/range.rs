@@ -24,7 +24,8 @@ pub(super) fn with(time: Range, by_priority: bool) -> String {
         (String::new(), "")
     };
     // The disk works on an operation at the end of its time, after the queue: the service time is
-    // counted back from its completion before it is clipped.
+    // counted back from its completion before it is clipped. A service time that is not known adds
+    // nothing: greatest would leave the null out, and count the whole range.
     let sums = |kind: &str, many: &str| {
         format!(
             "  count(*) FILTER (WHERE kind = '{kind}') AS {many},
@@ -43,7 +44,7 @@ SELECT path, disk, process_key{by},
 FROM (
   SELECT kind, path, disk, process_key,{priority} size_bytes,
     least(complete_ns, {b}) - greatest(init_ns, {a}) AS io_ns,
-    greatest(least(complete_ns, {b}) - greatest(complete_ns - service_ns, {a}), 0) AS service_ns
+    greatest(least(complete_ns, {b}) - greatest(complete_ns - coalesce(service_ns, 0), {a}), 0) AS service_ns
   FROM disk_io
   WHERE complete_ns >= {a} AND init_ns <= {b}
 )

@@ -19,7 +19,7 @@ pub struct FindingsRequest {
 pub struct FindingsAnswer {
     /// The findings, the costliest first and notes last.
     pub findings: Vec<Finding>,
-    /// All rules, and what came of each.
+    /// All rules, and what came of each; also costs that could not be computed.
     pub rules: Vec<RuleState>,
     /// The largest costs by kind if no finding costs time: where to look. They are no findings.
     pub costs: Vec<Cost>,

@@ -259,7 +259,7 @@ fn transfers(tables: &mut Tables, draw: &mut Draw, has_connections: bool) {
         process_key: *process_key,
         init_ns: at - 2 * bytes,
         complete_ns: *at,
-        service_ns: *bytes,
+        service_ns: Some(*bytes),
         size_bytes: if *disk == 2 { 0 } else { *bytes },
         stack_id: (*disk == 0).then_some(*bytes as i32 % STACKS),
         ..DiskIo::default()

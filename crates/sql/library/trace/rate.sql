@@ -4,7 +4,9 @@
 WITH second AS (
     SELECT /*+ trace_id, */ second, sum(record_bytes) AS bytes, sum(events) AS events FROM event_count GROUP BY /*+ trace_id, */ second
 ), part AS (
-    SELECT /*+ trace_id, */ coalesce(range_end_ns - range_start_ns, duration_ns) AS length_ns FROM trace
+    SELECT /*+ trace_id, */ coalesce(range_end_ns, duration_ns) - greatest(coalesce(range_start_ns, 0),
+        CASE WHEN ring_start_ns IS NULL THEN 0 ELSE coalesce(kernel_start_ns, 0) END) AS length_ns
+    FROM trace
 ), whole AS (
     SELECT /*+ s.trace_id, */ sum(s.bytes) / 1e6 / (max(t.length_ns) / 1e9) AS mb_per_second, max(s.bytes) / 1e6 AS most_mb_in_a_second,
            sum(s.events) / (max(t.length_ns) / 1e9) AS events_per_second

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::process_text;
 use crate::directory::Directory;
+use crate::gaps::Unseen;
 use crate::issuer::{Issuer, Issuers};
 use crate::tracker::process::ProcessKey;
 
@@ -46,6 +47,7 @@ pub(super) struct IoSummary<'d> {
     disk_by_disk: BTreeMap<u32, DiskTotals>,
     disk_by_file: FxHashMap<Arc<str>, DiskTotals>,
     last_completion: FxHashMap<u32, i64>,
+    unseen: Unseen,
     issuers: Issuers,
     faults: FaultTotals,
     faults_by_process: FxHashMap<Option<ProcessKey>, FaultTotals>,
@@ -63,6 +65,7 @@ impl<'d> IoSummary<'d> {
             disk_by_disk: BTreeMap::new(),
             disk_by_file: FxHashMap::default(),
             last_completion: FxHashMap::default(),
+            unseen: Unseen::of(&directory.gaps, directory.ring_start, clock),
             issuers: Issuers::default(),
             faults: FaultTotals::default(),
             faults_by_process: FxHashMap::default(),
@@ -115,7 +118,15 @@ impl<'d> IoSummary<'d> {
             // Two lengths in ticks of different clocks are compared, each multiplied by the
             // frequency of the other. Dividing first would round.
             i128::from(io.response_ticks) * i128::from(session) <= i128::from(since) * i128::from(counter);
-        let (service_ticks, service_counter_ticks) = if is_first {
+        let begin_ns = match previous {
+            Some(previous) if !is_first => self.clock.nanoseconds(previous),
+            _ => self.clock.nanoseconds_before(timestamp, io.response_ticks),
+        };
+        let end_ns = self.clock.nanoseconds(timestamp);
+        let (service_ticks, service_counter_ticks) = if self.unseen.is_within(begin_ns, end_ns) {
+            // The completion that really was before it may be missing.
+            (0, 0)
+        } else if is_first {
             (0, io.response_ticks)
         } else {
             (since, 0)

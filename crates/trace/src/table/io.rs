@@ -18,10 +18,11 @@ tables! {
         /// `complete_ns` − `init_ns`: time in the queue and service time.
         io_ns: i64, "ns";
         /// Service time: from the later of `init_ns` and the previous completion on that disk, to
-        /// `complete_ns`.
-        service_ns: i64, "ns";
+        /// `complete_ns`. Null if events of a processor are missing in that time: the previous
+        /// completion may be one of them.
+        service_ns: Option<i64>, "ns";
         /// `io_ns` − `service_ns`: time in the queue of the disk.
-        queue_ns: i64, "ns";
+        queue_ns: Option<i64>, "ns";
         /// Position on the disk; null for a flush.
         offset_bytes: Option<i64>, "bytes";
         /// Bytes; 0 for a flush.

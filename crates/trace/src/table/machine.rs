@@ -41,6 +41,9 @@ tables! {
         kernel_start_ns: Option<i64>, "ns";
         /// Last event of the kernel logger: the later activity of threads is unknown.
         kernel_end_ns: Option<i64>, "ns";
+        /// Time from which all processors are recorded in a ring of buffers that lost its first
+        /// events; null in other recordings. A merged ring counts as one that lost them.
+        ring_start_ns: Option<i64>, "ns";
         /// Clock: `qpc`, `system_time` or `cpu_cycles`.
         clock: String;
         /// Ticks of the clock per second.

@@ -15,8 +15,9 @@ use etwkit_etl::writer::{
     KernelContext, KernelEvent, ManifestEvent, SessionOptions, Style, TraceWriter,
 };
 use etwkit_trace::import::{Imported, Options, import};
+use etwkit_trace::summary::Summary;
 use etwkit_trace::table::{
-    ContextSwitch, CpuSample, DpcIsr, Frame, PmcSample, Process, Row, Stack, Table, Thread,
+    ContextSwitch, CpuSample, DiskIo, DpcIsr, Frame, PmcSample, Process, Row, Stack, Table, Thread,
 };
 
 use crate::counters::{Batches, bytes, read, wide};
@@ -647,6 +648,8 @@ fn waits_in_a_ring_are_known_when_all_processors_are_recorded() {
         assert_eq!(note.map(|note| &note.message), told.as_ref());
         let waits: Vec<_> = slices(&rows).iter().filter_map(|slice| slice[6]).collect();
         let since = told.and_then(|told| Some(told.split_once(':')?.0.to_owned()));
+        let start = imported.trace.ring_start_ns.map(|ns| ns / 1000);
+        assert_eq!(start, wraps.then_some(75_000));
         (waits, since, gaps_of(&imported))
     };
     assert_eq!(of(false), (vec![30_000, 5_000], None, 0));
@@ -654,6 +657,140 @@ fn waits_in_a_ring_are_known_when_all_processors_are_recorded() {
     // has its first event at 200 ms, but was recorded when processor 0 went on to its next buffer.
     let since = "all processors are recorded from 0.075 s on".to_owned();
     assert_eq!(of(true), (vec![5_000], Some(since), 0));
+}
+
+/// A ring of one processor has no time in which others are recorded and it is not.
+#[test]
+fn the_start_of_a_ring_of_one_processor_is_known() {
+    let start_of = |wraps: bool| {
+        let mut trace = Recording::with(|options| {
+            options.header.log_file_mode = mode::CIRCULAR;
+            options.header.cpu_count = 1;
+        });
+        for us in [5, 20, 50] {
+            trace.mark(us, 0);
+            trace.writer.flush(0).unwrap();
+        }
+        let mut file = trace.finish();
+        if wraps {
+            let offsets = buffers(&file);
+            file.drain(offsets[1]..offsets[2]);
+        }
+        let told = info(vec![file.clone()]).completeness.ring_start;
+        let (_, imported) = rows(vec![file]);
+        (imported.trace.ring_start_ns.map(|ns| ns / 1000), told)
+    };
+    assert_eq!(start_of(false), (None, None));
+    assert_eq!(start_of(true), (Some(20), None));
+}
+
+/// A read of the disk: its processor, its start and its completion.
+fn read_done(trace: &mut Recording, cpu: u16, begin_us: i64, end_us: i64) {
+    let response = (end_us - begin_us) as u64;
+    let numbers = [
+        (0, 4),
+        (0, 4),
+        (512, 4),
+        (0, 4),
+        (0, 8),
+        (7, 8),
+        (begin_us as u64, 8),
+        (response, 8),
+        (4, 4),
+    ];
+    trace.kernel(end_us, cpu, None, (1, 10, 3), &bytes(&numbers));
+}
+
+/// Service and queue times of the accesses to disks, and the service time that `info` adds up.
+fn disk_times(file: Vec<u8>) -> (Vec<[Option<i64>; 2]>, i64, usize) {
+    let session = Session::open(vec![Box::new(file.clone())]).unwrap();
+    let disk = Summary::read(&session).unwrap().sections["disk"].clone();
+    let service_us = disk["total"]["service_us"].as_f64().unwrap().round();
+    let (rows, imported) = rows(vec![file]);
+    let times = read(&rows, DiskIo::TABLE, ["service_ns", "queue_ns"]);
+    (times, service_us as i64, imported.diagnostics.len())
+}
+
+/// The example of `docs/numbers/io.md`. There is no context switch.
+#[test]
+fn service_times_are_not_known_where_completions_may_be_missing() {
+    let known = |service: i64, queue: i64| [Some(service), Some(queue)];
+    let unknown = [None, None];
+    let in_ring = |wraps: bool| {
+        let mut trace = Recording::with(|options| {
+            options.header.log_file_mode = mode::CIRCULAR;
+        });
+        trace.mark(5, 0);
+        trace.writer.flush(0).unwrap();
+        read_done(&mut trace, 0, 5, 20);
+        read_done(&mut trace, 1, 18, 40);
+        trace.writer.flush(1).unwrap();
+        trace.writer.flush(0).unwrap();
+        read_done(&mut trace, 0, 19, 50);
+        read_done(&mut trace, 1, 30, 60);
+        read_done(&mut trace, 0, 55, 75);
+        let mut file = trace.finish();
+        if wraps {
+            let offsets = buffers(&file);
+            file.drain(offsets[1]..offsets[3]);
+        }
+        disk_times(file)
+    };
+    let (times, total, notes) = in_ring(false);
+    let whole = [
+        known(15, 0),
+        known(20, 2),
+        known(10, 21),
+        known(10, 20),
+        known(15, 5),
+    ];
+    assert_eq!((times, total), (whole.to_vec(), 70));
+    let (times, total, more_notes) = in_ring(true);
+    let part = [unknown, unknown, known(10, 20), known(15, 5)];
+    assert_eq!((times, total), (part.to_vec(), 25));
+    assert!(more_notes > notes, "the ring is not told");
+    let mut trace = Recording::with(|options| {
+        options.header.log_file_mode = mode::CIRCULAR;
+        options.header.cpu_count = 1;
+    });
+    trace.mark(5, 0);
+    trace.writer.flush(0).unwrap();
+    read_done(&mut trace, 0, 5, 20);
+    trace.writer.flush(0).unwrap();
+    read_done(&mut trace, 0, 19, 50);
+    let mut file = trace.finish();
+    let offsets = buffers(&file);
+    file.drain(offsets[1]..offsets[2]);
+    let (times, total, _) = disk_times(file);
+    assert_eq!((times, total), (vec![unknown, known(30, 1)], 30));
+
+    let with_lost = |is_lost: bool| {
+        let mut trace = Recording::new();
+        read_done(&mut trace, 1, 5, 10);
+        read_done(&mut trace, 0, 6, 20);
+        if is_lost {
+            trace.writer.flush(1).unwrap();
+            trace.lose_buffer();
+        }
+        read_done(&mut trace, 1, 7, 30);
+        read_done(&mut trace, 0, 8, 40);
+        read_done(&mut trace, 0, 35, 45);
+        disk_times(trace.finish())
+    };
+    let (times, total, notes) = with_lost(false);
+    let whole = [
+        known(5, 0),
+        known(10, 4),
+        known(10, 13),
+        known(10, 22),
+        known(5, 5),
+    ];
+    assert_eq!((times, total), (whole.to_vec(), 40));
+    // The buffer may be of either processor, and neither recorded anything from 10 to 30 for sure.
+    let (times, total, more_notes) = with_lost(true);
+    let part = [whole[0], unknown, unknown, unknown, whole[4]];
+    assert_eq!((times, total), (part.to_vec(), 10));
+    assert!(more_notes > notes, "the gap is not told");
 }
 
 #[test]

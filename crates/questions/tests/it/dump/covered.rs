@@ -32,7 +32,7 @@ fn session(trace: Trace) -> Session {
         init_ns: start_ns,
         complete_ns: end_ns,
         io_ns: 100 * MS,
-        service_ns: 100 * MS,
+        service_ns: Some(100 * MS),
         process_key: Some(1),
         ..DiskIo::default()
     };

@@ -276,7 +276,7 @@ fn a_range_clips_times_and_keeps_bytes() {
         init_ns: init * MS,
         complete_ns: complete * MS,
         io_ns: (complete - init) * MS,
-        service_ns: service * MS,
+        service_ns: Some(service * MS),
         size_bytes: 4096,
         path: Some(r"C:\a.txt".into()),
         process_key: Some(1),
@@ -490,7 +490,7 @@ fn priorities_distinguish_operations() {
         init_ns: init * MS,
         complete_ns: (init + service) * MS,
         io_ns: service * MS,
-        service_ns: service * MS,
+        service_ns: Some(service * MS),
         ..DiskIo::default()
     };
     let all = [

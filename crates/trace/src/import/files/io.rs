@@ -11,6 +11,8 @@ use rustc_hash::FxHashMap;
 
 use super::disk_queue::DiskQueues;
 use crate::declared::{Events, Topic, rows};
+use crate::directory::Directory;
+use crate::gaps::Unseen;
 use crate::import::pipeline::{
     Context, Declaration, Importer, IsShown, Learned, Pending, Seq, Who, waiting,
 };
@@ -91,7 +93,7 @@ pub(crate) const DECLARATION: Declaration = Declaration {
             tables: &[table::HardFault::TABLE, table::HardFaultFile::TABLE],
         },
     ],
-    make: |learned| Box::new(Io::new(&learned.collected.disk_queues)),
+    make: |learned| Box::new(Io::new(learned)),
     ..Declaration::EMPTY
 };
 
@@ -109,6 +111,7 @@ const UNKNOWN: &str = "unknown";
 #[derive(Debug)]
 struct Io<'l> {
     queues: &'l DiskQueues,
+    unseen: Unseen,
     /// Starts of disk accesses by request packet.
     disk_starts: FxHashMap<u64, Seq>,
     issuers: Issuers,
@@ -121,9 +124,13 @@ struct Io<'l> {
 }
 
 impl<'l> Io<'l> {
-    fn new(queues: &'l DiskQueues) -> Self {
+    fn new(learned: Learned<'l>) -> Self {
+        let Directory {
+            gaps, ring_start, ..
+        } = &learned.collected.directory;
         Self {
-            queues,
+            queues: &learned.collected.disk_queues,
+            unseen: Unseen::of(gaps, *ring_start, learned.session.clock()),
             disk_starts: FxHashMap::default(),
             issuers: Issuers::default(),
             last_completion: FxHashMap::default(),
@@ -205,7 +212,10 @@ impl<'l> Io<'l> {
             thread_key: context.of_thread(issuer.tid, issuer.time()).thread_key,
         });
         let io_ns = complete_ns.saturating_sub(init_ns);
-        let service_ns = complete_ns.saturating_sub(service_start);
+        // The completion that really was before it may be missing, and then the disk was not at work
+        // on this one all the time.
+        let is_known = !self.unseen.is_within(service_start, complete_ns);
+        let service_ns = is_known.then(|| complete_ns.saturating_sub(service_start));
         let is_flush = op == disk::opcode::FLUSH;
         // The depths come from the first pass, which saw all starts and ends in order.
         let depths = self.queues.depths(io.disk, init_ns, complete_ns);
@@ -222,7 +232,7 @@ impl<'l> Io<'l> {
             complete_ns,
             io_ns,
             service_ns,
-            queue_ns: io_ns - service_ns,
+            queue_ns: service_ns.map(|service_ns| io_ns - service_ns),
             // A flush has no place on the disk.
             offset_bytes: (!is_flush).then_some(io.offset as i64),
             size_bytes: io.bytes.into(),

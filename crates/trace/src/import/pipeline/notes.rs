@@ -51,7 +51,7 @@ impl Notes {
                 "gap",
                 gaps(&collected.directory),
                 "stretches of time in which events of a processor are missing: the waits of threads \
-                 in that time are not known, and not counted",
+                 and service times of disks in that time are not known, and not counted",
             ),
             (
                 "info",

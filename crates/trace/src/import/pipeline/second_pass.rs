@@ -139,6 +139,8 @@ fn trace_row(session: &Session, c: &Collected, pass: &Pass, range: Range) -> Tra
         trace.kernel_start_ns = Some(session.clock().nanoseconds(first));
         trace.kernel_end_ns = Some(session.clock().nanoseconds(last));
     }
+    let ring_start = c.directory.ring_start;
+    trace.ring_start_ns = ring_start.map(|start| session.clock().nanoseconds(start));
     trace.events = pass.events as i64;
     trace.last_event_ns = c.last.map(|last| session.clock().nanoseconds(last));
     trace.decompressed_bytes = c.event_bytes as i64;
