@@ -55,6 +55,7 @@ const TEXTS: &[(&str, &str)] = rules![
     "pool-starvation",
     "write-throttle",
     "slow-processors",
+    "slow-server",
 ];
 
 // A rule without a title or sentence is skipped rather than a panic; a test below keeps that from happening.

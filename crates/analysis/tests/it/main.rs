@@ -15,6 +15,7 @@ mod page;
 mod path;
 mod recorded;
 mod region;
+mod slow_server;
 mod stored;
 mod support;
 mod wait;

@@ -33,11 +33,13 @@ mod odd_status;
 mod parked_processors;
 mod pool_starvation;
 mod registry_storm;
+mod requests;
 mod retransmits;
 mod rundown_stall;
 mod samples_missing;
 mod scene;
 mod slow_disk;
+mod slow_server;
 mod spin;
 mod start_after_download;
 mod switch_cpu_only;
@@ -132,6 +134,7 @@ pub static CARDS: &[Card] = &[
     driver_callback::CARD,
     retransmits::CARD,
     write_throttle::CARD,
+    slow_server::CARD,
 ];
 
 /// Returns the card of that name.
