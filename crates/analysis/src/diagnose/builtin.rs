@@ -56,6 +56,7 @@ const TEXTS: &[(&str, &str)] = rules![
     "write-throttle",
     "slow-processors",
     "slow-server",
+    "proxy-search",
 ];
 
 // A rule without a title or sentence is skipped rather than a panic; a test below keeps that from happening.

@@ -13,6 +13,7 @@ mod diff;
 mod overhead;
 mod page;
 mod path;
+mod proxy_search;
 mod recorded;
 mod region;
 mod slow_server;

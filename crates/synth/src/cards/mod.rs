@@ -32,6 +32,7 @@ mod object_leak;
 mod odd_status;
 mod parked_processors;
 mod pool_starvation;
+mod proxy_search;
 mod registry_storm;
 mod requests;
 mod retransmits;
@@ -135,6 +136,7 @@ pub static CARDS: &[Card] = &[
     retransmits::CARD,
     write_throttle::CARD,
     slow_server::CARD,
+    proxy_search::CARD,
 ];
 
 /// Returns the card of that name.
