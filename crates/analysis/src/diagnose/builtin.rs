@@ -57,6 +57,7 @@ const TEXTS: &[(&str, &str)] = rules![
     "slow-processors",
     "slow-server",
     "proxy-search",
+    "start-loop",
 ];
 
 // A rule without a title or sentence is skipped rather than a panic; a test below keeps that from happening.

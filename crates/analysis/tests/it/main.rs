@@ -17,6 +17,7 @@ mod proxy_search;
 mod recorded;
 mod region;
 mod slow_server;
+mod start_loop;
 mod stored;
 mod support;
 mod wait;

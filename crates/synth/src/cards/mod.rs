@@ -43,6 +43,7 @@ mod slow_disk;
 mod slow_server;
 mod spin;
 mod start_after_download;
+mod start_loop;
 mod switch_cpu_only;
 mod syscall_tax;
 mod timer_resolution;
@@ -137,6 +138,7 @@ pub static CARDS: &[Card] = &[
     write_throttle::CARD,
     slow_server::CARD,
     proxy_search::CARD,
+    start_loop::CARD,
 ];
 
 /// Returns the card of that name.
