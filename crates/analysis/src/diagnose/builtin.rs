@@ -58,6 +58,7 @@ const TEXTS: &[(&str, &str)] = rules![
     "slow-server",
     "proxy-search",
     "start-loop",
+    "amsi-scan",
 ];
 
 // A rule without a title or sentence is skipped rather than a panic; a test below keeps that from happening.

@@ -7,6 +7,7 @@
     missing_docs
 )]
 
+mod amsi_scan;
 mod chain;
 mod diagnose;
 mod diff;

@@ -6,6 +6,7 @@
 //! for. With two causes in one trace, each is measured against the trace that has only the other
 //! one.
 
+mod amsi_scan;
 mod antivirus_cpu;
 mod busy_disk;
 mod cache_absorbs;
@@ -139,6 +140,7 @@ pub static CARDS: &[Card] = &[
     slow_server::CARD,
     proxy_search::CARD,
     start_loop::CARD,
+    amsi_scan::CARD,
 ];
 
 /// Returns the card of that name.
