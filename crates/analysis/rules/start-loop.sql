@@ -7,7 +7,7 @@
 --   after each failure and give up.
 -- not proved: Why it fails, and that the program that starts it did nothing else meanwhile. An exit code of a script can be an
 --   answer and no error.
--- needs: process
+-- needs: processes
 -- pieces: culprit, process_key, from_ns, to_ns FROM failed
 -- evidence: dump process --process {culprit} --parent {pid} --sort-by time
 -- evidence: dump start --process {culprit}

@@ -1,8 +1,11 @@
 //! Rule `start-loop`: which processes are a program that fails and is started again and again.
 
-use etwkit_trace::table::Process;
+use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis};
+use etwkit_question::Question;
+use etwkit_sql::Session;
+use etwkit_trace::table::{Process, TopicInfo};
 
-use super::support::{Machine, found};
+use super::support::{Machine, rows};
 
 const MS: i64 = 1_000_000;
 const CRASHED: i32 = -1_073_741_819;
@@ -58,6 +61,22 @@ fn machine(kinds: &[Starts]) -> Machine {
         });
     }
     machine
+}
+
+/// What the rule says of these starts, in a trace with or without events of processes.
+fn diagnosis(kinds: &[Starts], is_recorded: bool) -> Diagnosis {
+    let topic = TopicInfo {
+        topic: "processes".to_owned(),
+        is_recorded,
+        ..TopicInfo::default()
+    };
+    let tables = [machine(kinds).tables(), vec![rows(&[topic])]].concat();
+    let request = DiagnoseRequest {
+        rule: Some("start-loop".to_owned()),
+        ..DiagnoseRequest::default()
+    };
+    let session = Session::from_batches(tables).unwrap();
+    request.ask(&session).unwrap()
 }
 
 #[test]
@@ -121,8 +140,10 @@ fn a_loop_of_starts_fails_with_the_same_job_or_crashes() {
             "less than half a second",
         ),
     ] {
-        let found = found(&machine(kinds), "start-loop");
-        let facts: Vec<_> = found
+        let diagnosis = diagnosis(kinds, true);
+        assert_ne!(diagnosis.rules[0].state, "not checked", "{case}");
+        let facts: Vec<_> = diagnosis
+            .findings
             .iter()
             .map(|one| (one.culprit.as_str(), one.process.as_deref(), one.cost_ns))
             .collect();
@@ -133,10 +154,16 @@ fn a_loop_of_starts_fails_with_the_same_job_or_crashes() {
 
 #[test]
 fn the_exit_codes_of_a_loop_are_said() {
-    let found = found(&machine(&[CRASHES]), "start-loop");
+    let diagnosis = diagnosis(&[CRASHES], true);
     assert_eq!(
-        found[0].sentence,
+        diagnosis.findings[0].sentence,
         "keeper.exe (4) lost 600 ms to 6 starts of agent.exe, which ended with an error \
          (0xC0000005) after up to 100 ms"
     );
+}
+
+#[test]
+fn a_loop_of_starts_needs_events_of_processes() {
+    let diagnosis = diagnosis(&[SUCCESSES], false);
+    assert_eq!(diagnosis.rules[0].state, "not checked");
 }
