@@ -3,8 +3,8 @@
 -- sentence: {victim} spent {total} while {culprit}{product} scanned its scripts (AMSI)
 -- why: PowerShell, script hosts, .NET and Office give each script, macro or library to the virus scanner before they run it (Antimalware
 --   Scan Interface). The program cannot go on until that call returns, whether the scanner computes in it or waits for its service.
--- fix: Exclude the program or the folder of its scripts in the settings of the product, update the product, or let scripts generate
---   less code while they run: each new piece is scanned.
+-- fix: Exclude the program or the folder of its scripts in the settings of the product, or update the product. Scripts that generate
+--   less code while they run also help: each new piece is scanned.
 -- not proved: Which script was scanned, and that the program would have been faster by all of this time.
 -- needs: waits with stacks or samples with stacks
 -- needs to exclude: waits with stacks, samples with stacks

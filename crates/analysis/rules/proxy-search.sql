@@ -1,8 +1,8 @@
 -- Programs search for a proxy that does not exist
 -- card: 44
 -- sentence: {victim} waited {total} while a proxy was searched for (WPAD), {count|once|# times up to {longest}}
--- why: With "Automatically detect settings" Windows asks DHCP and DNS for a host named wpad before the first request. Where
---   nobody answers, each search lasts until its time is up, and the program sends nothing before.
+-- why: With "Automatically detect settings" Windows asks DHCP and DNS for a host named wpad before the first request. Without
+--   an answer each search lasts until its time is up, and the program sends nothing before.
 -- fix: Switch off "Automatically detect settings" (or set the proxy, or its script, by policy), or let DNS answer for wpad at once.
 -- not proved: Who did not answer: DHCP, DNS, or the server with the script. Names that were looked up at that time show it
 --   (dump dns), if they were recorded.

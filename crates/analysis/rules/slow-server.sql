@@ -1,8 +1,8 @@
 -- A server answers late
 -- card: 43
 -- sentence: {victim} waited {total} for {count|an answer|# answers} of {culprit}, up to {longest} for one
--- why: A program that sends a request and then receives the answer cannot go on before it comes. The time is that of the server and
---   of the way to it.
+-- why: A program that sends a request and then receives the answer cannot go on before it comes. The server and the way
+--   to it take the time.
 -- fix: Find out why {culprit} answers late (its load, its database, a proxy, the distance), send fewer requests one after the
 --   other, or let another thread wait for them.
 -- not proved: Whether the server or the way to it was slow, and that the server had something to compute: one that answers only
@@ -18,7 +18,7 @@
 -- param max_single_s: float = 15 – where an answer takes longer, the program waits for news, as with long polling
 -- param min_work_ms: float = 0.5 – CPU time of the thread for each answer; one that only keeps a connection alive needs less
 -- param max_apart_ms: float = 20 – between the event of a packet and the moment at which the program sends it, or gets it
--- param min_own_port: int = 49152 – ports from here on are those of clients, if the other end has a port below
+-- param min_own_port: int = 49152 – clients have ports from here on, and servers usually below
 WITH packets AS (
   SELECT ts_ns, kind, process_key, remote_address, remote_port, local_port,
     lag(kind) OVER (PARTITION BY process_key, remote_address, remote_port, local_port ORDER BY ts_ns, kind DESC) AS kind_before,

@@ -1,11 +1,11 @@
 -- A program fails and is started again and again
 -- card: 45
 -- sentence: {victim} lost {total} to {count} starts of {culprit}, which ended with an error ({codes}) after up to {longest}{cpu}
--- why: A program that another one restarts when it ends begins anew each time: it maps its libraries, reads its settings and fails
---   at the same place. That takes time and processors for nothing, until somebody notices that it never runs.
+-- why: A program that another one restarts after each failure maps its libraries, reads its settings and fails at the same place.
+--   That takes time and processors, and the program never does its work.
 -- fix: Find out why {culprit} fails (its own log, the event log, its exit code), or let the program that starts it wait longer
 --   after each failure and give up.
--- not proved: Why it fails, and that the program that starts it did nothing else meanwhile. An exit code of a script can be an
+-- not proved: Why it fails, and that the program that starts it did nothing else in that time. An exit code of a script can be an
 --   answer and no error.
 -- needs: processes
 -- pieces: culprit, process_key, from_ns, to_ns FROM failed
@@ -13,7 +13,7 @@
 -- evidence: dump start --process {culprit}
 -- param min_count: int = 6 – starts that failed; one that fails for another reason is not started that often
 -- param min_failed_percent: float = 80 – of the starts of this program by the same process; others of a loop succeed, as in a build
--- param max_life_s: float = 5 – from the start to the end; what runs longer has begun to work
+-- param max_life_s: float = 5 – from the start to the end; what runs longer has done some work
 -- param min_total_ms: float = 500 – a smaller total goes unnoticed
 WITH starts AS (
   SELECT name AS culprit, parent_process_key AS process_key, process_key AS child_key, creator_thread_key AS thread_key,

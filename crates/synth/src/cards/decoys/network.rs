@@ -118,7 +118,7 @@ pub(super) fn poller(scene: &mut Scene) {
 /// A program that sends and receives, with its stacks.
 struct Talker {
     program: Program,
-    /// Where its threads start.
+    /// Start function of its threads.
     start: String,
     calls: Path,
     waits: Path,
