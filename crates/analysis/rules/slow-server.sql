@@ -60,11 +60,18 @@ WITH packets AS (
     FROM dns_query WHERE result IS NOT NULL)
   WHERE address <> ''
   GROUP BY address HAVING count(DISTINCT host) = 1
+), neighbours AS ( -- servers of the same machine
+  SELECT n.local_address AS address, n.local_port AS port, min(coalesce(p.name, 'process') || ' (' || p.pid || ') at ') AS name
+  FROM net_io n JOIN process p ON p.process_key = n.process_key
+  WHERE n.protocol = 'tcp' AND (n.local_address LIKE '127.%' OR n.local_address = '::1')
+  GROUP BY n.local_address, n.local_port HAVING count(DISTINCT n.process_key) = 1
 ), delays AS (
-  SELECT coalesce(n.name, CASE WHEN p.remote_address LIKE '%:%' THEN '[' || p.remote_address || ']' ELSE p.remote_address END)
+  SELECT coalesce(h.name, '')
+      || coalesce(n.name, CASE WHEN p.remote_address LIKE '%:%' THEN '[' || p.remote_address || ']' ELSE p.remote_address END)
       || ':' || p.remote_port AS culprit,
     p.process_key, p.thread_key, p.stack_id, p.from_ns, p.to_ns, p.wait_ns
   FROM pairs p JOIN working k ON k.thread_key = p.thread_key LEFT JOIN names n ON n.address = p.remote_address
+  LEFT JOIN neighbours h ON h.address = p.remote_address AND h.port = p.remote_port
   WHERE p.place = 1
 ), culprits AS (
   SELECT culprit, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(wait_ns) AS longest_ns,

@@ -187,3 +187,29 @@ fn a_server_has_the_name_that_was_looked_up() {
         assert_eq!(culprits(&machine)[0].0, culprit);
     }
 }
+
+/// The server is a process of this machine, whose end of the connection is recorded too.
+#[test]
+fn a_server_of_the_same_machine_is_a_process() {
+    let mut machine = machine(ANSWERED_LATE);
+    for packet in &mut machine.packets {
+        packet.local_address = Some("127.0.0.1".into());
+        packet.remote_address = Some("127.0.0.1".into());
+    }
+    let (client, server) = (50_000, 443);
+    let answers = machine.packets.clone().into_iter().map(|packet| NetIo {
+        process_key: Some(2),
+        kind: if packet.kind == "send" {
+            "receive"
+        } else {
+            "send"
+        },
+        local_port: Some(server),
+        remote_port: Some(client),
+        ..packet
+    });
+    machine.packets.extend(answers);
+    let cost = EXCHANGES * ANSWERED_LATE.wait_ms * MS;
+    let expected = ("b.exe (8) at 127.0.0.1:443".to_owned(), Some(cost));
+    assert_eq!(culprits(&machine), [expected]);
+}
