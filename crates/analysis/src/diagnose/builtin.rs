@@ -55,6 +55,10 @@ const TEXTS: &[(&str, &str)] = rules![
     "pool-starvation",
     "write-throttle",
     "slow-processors",
+    "slow-server",
+    "proxy-search",
+    "start-loop",
+    "amsi-scan",
 ];
 
 // A rule without a title or sentence is skipped rather than a panic; a test below keeps that from happening.

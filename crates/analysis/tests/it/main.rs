@@ -7,14 +7,18 @@
     missing_docs
 )]
 
+mod amsi_scan;
 mod chain;
 mod diagnose;
 mod diff;
 mod overhead;
 mod page;
 mod path;
+mod proxy_search;
 mod recorded;
 mod region;
+mod slow_server;
+mod start_loop;
 mod stored;
 mod support;
 mod wait;

@@ -97,7 +97,7 @@ fn diagnose(case: &Case, rule: Option<&str>) -> Diagnosed {
 }
 
 /// Tables that evidence shows, with the start and the length of their rows.
-const PIECES: [(&str, &str, &str); 23] = [
+const PIECES: [(&str, &str, &str); 24] = [
     ("context_switch", "last_out_ns", "wait_ns"),
     ("context_switch", "last_out_ns", "in_ns - last_out_ns"),
     ("context_switch", "in_ns - ready_ns", "ready_ns"),
@@ -126,6 +126,7 @@ const PIECES: [(&str, &str, &str); 23] = [
         "coalesce(start_ns, 0)",
         "coalesce(end_ns, (SELECT max(duration_ns) FROM trace)) - coalesce(start_ns, 0)",
     ),
+    ("process", "start_ns", "stop_ns - start_ns"),
     (
         "process",
         "stop_ns",

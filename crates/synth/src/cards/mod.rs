@@ -6,6 +6,7 @@
 //! for. With two causes in one trace, each is measured against the trace that has only the other
 //! one.
 
+mod amsi_scan;
 mod antivirus_cpu;
 mod busy_disk;
 mod cache_absorbs;
@@ -32,14 +33,18 @@ mod object_leak;
 mod odd_status;
 mod parked_processors;
 mod pool_starvation;
+mod proxy_search;
 mod registry_storm;
+mod requests;
 mod retransmits;
 mod rundown_stall;
 mod samples_missing;
 mod scene;
 mod slow_disk;
+mod slow_server;
 mod spin;
 mod start_after_download;
+mod start_loop;
 mod switch_cpu_only;
 mod syscall_tax;
 mod timer_resolution;
@@ -132,6 +137,10 @@ pub static CARDS: &[Card] = &[
     driver_callback::CARD,
     retransmits::CARD,
     write_throttle::CARD,
+    slow_server::CARD,
+    proxy_search::CARD,
+    start_loop::CARD,
+    amsi_scan::CARD,
 ];
 
 /// Returns the card of that name.

@@ -144,6 +144,9 @@ impl Scene {
             if has_card_from(decoys::NEWEST_FROM) {
                 decoys::plant_newest(&mut scene);
             }
+            if has_card_from(decoys::LATEST_FROM) {
+                decoys::plant_latest(&mut scene);
+            }
         }
         let kernel = std::mem::take(&mut scene.kernel);
         scene

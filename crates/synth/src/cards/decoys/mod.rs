@@ -15,6 +15,17 @@ pub(super) const MORE_FROM: u8 = 29;
 /// The first card with the decoys of [`plant_newest`].
 pub(super) const NEWEST_FROM: u8 = 35;
 
+/// The first card with the decoys of [`plant_latest`].
+pub(super) const LATEST_FROM: u8 = 43;
+
+/// Adds decoys about connections that have no request, and about processes that end.
+pub(super) fn plant_latest(scene: &mut Scene) {
+    network::messenger(scene);
+    network::server(scene);
+    network::poller(scene);
+    programs::build(scene);
+}
+
 /// Adds decoys about slow devices, lost packets, parking and the runtime of .NET.
 pub(super) fn plant_newest(scene: &mut Scene) {
     input_output::archive(scene);

@@ -1,12 +1,14 @@
-//! Programs that compute, collect garbage and sleep like ordinary programs.
+//! Programs that compute, collect garbage, start others and sleep like ordinary programs.
 
 use crate::act::{Act, CollectionStep, PoolAdjustment, PoolReason};
 use crate::cards::jit_start;
-use crate::cards::scene::{Scene, keep, root};
+use crate::cards::scene::{Image, Scene, keep, root};
+use crate::cards::start_loop::{CREATES, EXITS};
 use crate::plan::reason;
 use crate::scenarios::dotnet::{CORE_LIB, CORECLR, HOST};
 use crate::scenarios::windows::{FOR_THREAD, SLEEPS, USER, WAIT_FOR_OBJECT};
 use crate::script::Step;
+use crate::table::{Program, Thread};
 
 /// Adds a program that computes freely on an idle machine.
 pub(super) fn busy(scene: &mut Scene) {
@@ -229,4 +231,64 @@ pub(super) fn warming_pool(scene: &mut Scene) {
         .b
         .thread(program, 8, "coreclr!ThreadNative::KickOffThread");
     scene.b.script(thread, &once, &again);
+}
+
+/// Adds a build: compilers fail, each in a job of its own, and a program that always has the same job
+/// succeeds.
+pub(super) fn build(scene: &mut Scene) {
+    /// Jobs of each program.
+    const JOBS: usize = 16;
+    const FAILED: u32 = 2;
+    let maker = scene.maker();
+    let (make, compiler, probe) = (
+        scene.executable(maker),
+        scene.executable(maker),
+        scene.executable(maker),
+    );
+    let program = scene.process(make, "all", &[]);
+    let main = root(make, "CMake::Run");
+    let thread = scene
+        .b
+        .thread(program, 8, &format!("{}!CMake::Run", make.alias));
+    let starts = scene.b.path(&[&main, CREATES]);
+    let sleeps = scene.b.waits(&[&main, SLEEPS]);
+    let own = scene
+        .b
+        .code(&[&main], &[&format!("{}!CMake::Next", make.alias)]);
+    let mut steps = vec![Step::Sleep(sleeps, 200_000, 400_000)];
+    for number in 0..JOBS {
+        let unit = format!("/c unit{number}.c");
+        let jobs = [
+            job(scene, (compiler, program), &unit, FAILED),
+            job(scene, (probe, program), "--version", 0),
+        ];
+        for first in jobs {
+            steps.extend([
+                Step::Run(own, 300, 900),
+                Step::Start(starts, first),
+                Step::Sleep(sleeps, 120_000, 200_000),
+            ]);
+        }
+    }
+    scene.idles_after(thread, &steps, (sleeps, own));
+}
+
+/// Adds a process that works for a while and ends with this exit code; returns its first thread.
+fn job(
+    scene: &mut Scene,
+    (image, parent): (Image, Program),
+    arguments: &str,
+    exit_code: u32,
+) -> Thread {
+    let (child, first) = scene.child(image, parent, arguments, &[]);
+    let main = format!("{}!main", image.alias);
+    let works = scene.b.code(&[USER, &main], &["ntdll!memcpy"]);
+    let exits = scene.b.path(&[USER, &main, EXITS]);
+    let work = scene.draw(40_000, 80_000);
+    let steps = [
+        Step::Run(works, work, work),
+        Step::Act(exits, Act::Terminates(child, exit_code)),
+    ];
+    scene.b.script(first, &steps, &[]);
+    first
 }
