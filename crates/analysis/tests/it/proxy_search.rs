@@ -1,7 +1,6 @@
 //! Rule `proxy-search`: waits that are searches for a proxy, with and without names of functions.
 
 use etwkit_analysis::diagnose::DiagnoseRequest;
-use etwkit_question::Question;
 use etwkit_trace::table::DnsQuery;
 
 use super::support::{Machine, found, off};

@@ -1,7 +1,6 @@
 //! Rule `start-loop`: which processes are a program that fails and is started again and again.
 
 use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis};
-use etwkit_question::Question;
 use etwkit_sql::Session;
 use etwkit_trace::table::{Process, TopicInfo};
 
