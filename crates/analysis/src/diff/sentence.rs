@@ -30,12 +30,14 @@ const LEAST_NS: f64 = 100e6;
 /// with everything, and explains nothing.
 const NEW_RATIO: f64 = 2.0;
 
-/// Modules of Windows that are in nearly every stack: threads start in them, and waits end in them.
-const IN_EVERY_STACK: [&str; 4] = [
+/// Modules of Windows that are in nearly every stack: threads start in them, waits end in them, and
+/// operations on files go through them.
+const IN_EVERY_STACK: [&str; 5] = [
     "ntoskrnl.exe",
     "ntdll.dll",
     "kernel32.dll",
     "kernelbase.dll",
+    "fltmgr.sys",
 ];
 
 /// The rows that the sentence is made of. Those of tables are ascending: the last one explains most.
@@ -74,6 +76,9 @@ pub(super) fn sentence(both: &Sides, rows: &Rows<'_>, is_same: bool) -> String {
         (Some(cause), _) => format!("{} ({wall})", capital(&cause)),
         (None, Some(busiest)) => format!("{wall}; {busiest}"),
         (None, None) if is_measured || !rows.has_processes => wall,
+        (None, None) if both.is_alike => {
+            format!("Processes that ran from start to end on both sides took equally long ({wall})")
+        }
         (None, None) => format!("No process differs by more than noise ({wall})"),
     }
 }
@@ -108,7 +113,17 @@ fn changed(settings: &[Fact], are_other_computers: bool) -> Option<String> {
 /// Returns the process that explains most, if one differs by more than noise.
 pub(super) fn busiest(both: &Sides, rows: &Rows<'_>) -> Option<String> {
     let top = named(&both.wall, noise_ns(both), rows)?;
-    Some(explained(top, rows))
+    // Threads without work wait for any time: where the processes that ran from start to end took as
+    // long, such waits explain nothing.
+    let is_news = !both.is_alike || !is_unexplained_wait(top, rows);
+    is_news.then(|| explained(top, rows))
+}
+
+/// Returns `true` if a process waits, and nothing says for what.
+fn is_unexplained_wait(top: &Change, rows: &Rows<'_>) -> bool {
+    top.of_time == "wait"
+        && module(top, rows.modules).is_none()
+        && explanation(top, rows.awaited).is_none()
 }
 
 /// Returns the process to name below a sentence that names a finding: none that is small against
@@ -496,6 +511,41 @@ mod tests {
             "Report.exe waits 0.100 s longer, 0.060 s of it with filter.sys in the stacks"
         );
         assert_eq!(process(&top, &[own]), "Report.exe waits 0.100 s longer");
+    }
+
+    #[test]
+    fn operations_on_files_are_of_the_file_system_and_not_of_the_filter_manager() {
+        let top = wait("Report.exe", "/all", 100);
+        let manager = wait("FLTMGR.SYS", "Report.exe", 90);
+        let file_system = wait("Ntfs.sys", "Report.exe", 90);
+        assert_eq!(
+            process(&top, &[manager, file_system]),
+            "Report.exe waits 0.100 s longer, 0.090 s of it with Ntfs.sys in the stacks"
+        );
+    }
+
+    #[test]
+    fn a_wait_is_explained_by_a_module_or_by_what_it_is_for() {
+        let top = wait("Report.exe", "/all", 100);
+        let driver = [wait("filter.sys", "Report.exe", 60)];
+        let query = [wait("a.example", "/all", 98)];
+        let awaited: Vec<Awaited> = Awaited::all(DiffTable::Dns, &query).collect();
+        let is_unexplained = |modules: &[Change], awaited: &[Awaited]| {
+            let rows = Rows {
+                finding: None,
+                has_shared: true,
+                settings: &[],
+                has_processes: true,
+                processes: &[],
+                modules,
+                methods: &[],
+                awaited,
+            };
+            is_unexplained_wait(&top, &rows)
+        };
+        assert!(is_unexplained(&[], &[]));
+        assert!(!is_unexplained(&driver, &[]));
+        assert!(!is_unexplained(&[], &awaited));
     }
 
     #[test]
