@@ -1016,6 +1016,22 @@ fn the_total_of_a_queue_is_that_of_all_its_processes() {
     assert_eq!(one.victims, "a.exe (4) 240 ms, b.exe (8) 240 ms");
 }
 
+#[test]
+fn a_thread_that_alone_waits_for_a_lock_is_not_called_threads() {
+    let mut machine = Machine::new(&["a.exe", "a.exe"], 60_000 * MS);
+    let lock = machine.stack(&["ntdll.dll!RtlAcquireSRWLockExclusive", "a.exe!Log"]);
+    for number in 0_i64..20 {
+        let from = number * 400 * MS;
+        let wait = off(1, from).readied(from + 12 * MS, 2);
+        machine.add(wait.ran(from + 12 * MS, from + 13 * MS).in_stack(lock));
+    }
+    let found = found(&machine, "lock-convoy");
+    let sentences: Vec<&str> = found.iter().map(|one| one.sentence.as_str()).collect();
+    let expected =
+        "A thread of a.exe (4) waited 240 ms for a lock in a.exe!Log: 20 waits, longest 12.0 ms";
+    assert_eq!(sentences, [expected]);
+}
+
 /// Two threads of one process wait at the same time: the process waited once, in the total and in its own
 /// cost.
 #[test]
