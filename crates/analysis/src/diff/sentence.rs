@@ -187,7 +187,7 @@ fn is_small(row: &Change, finding: Option<&FindingChange>) -> bool {
 }
 
 /// Formats a process; if no module explains it, with what it waits for outside of itself, or the
-/// method in which it computes.
+/// method in which it computes or waits.
 fn explained(top: &Change, rows: &Rows<'_>) -> String {
     let does = process(top, rows.modules);
     if module(top, rows.modules).is_some() {
@@ -318,14 +318,37 @@ fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
     code(top, modules, is_other_code)
 }
 
-/// Returns the method with most of the difference in CPU, as `module` does. Addresses without names
-/// differ between any two versions of a program, and all waits end in the same methods.
+/// Returns the method with most of the difference in CPU or in waits, as `module` does. Addresses without
+/// names differ between any two versions of a program, and all waits end in the same methods of Windows.
 fn method<'r>(top: &Change, methods: &'r [Change]) -> Option<(&'r str, i64)> {
-    if top.of_time != "cpu" {
-        return None;
-    }
     let is_named = |row: &Change| row.is_shown && row.name.contains('!');
-    code(top, methods, is_named)
+    // Of a chain of calls that waits, the innermost method is one of Windows.
+    let is_own = |row: &Change| {
+        row.name
+            .split_once('!')
+            .is_some_and(|(module, _)| module.eq_ignore_ascii_case(&top.name))
+    };
+    match top.of_time.as_str() {
+        "cpu" => code(top, methods, is_named),
+        "wait" => code(top, methods, |row| is_own(row) && has_new_share(top, row)),
+        _ => None,
+    }
+}
+
+/// Returns `true` if the share of a method in the waits of its process is at least twice that of the
+/// other side: frames such as `main` have all of them on both.
+fn has_new_share(top: &Change, method: &Change) -> bool {
+    let sides = |row: &Change| {
+        let (a, b) = (taken(row.wait_a_ns) as f64, taken(row.wait_b_ns) as f64);
+        if top.difference_ns > 0 {
+            (a, b)
+        } else {
+            (b, a)
+        }
+    };
+    let (of_less, of_more) = sides(top);
+    let (less, more) = sides(method);
+    more * of_less >= NEW_RATIO * less * of_more
 }
 
 /// Returns the code with most of the difference of a process, and its part of it, if there is one
@@ -559,6 +582,40 @@ mod tests {
             process(&top, &[wait("overlay.dll", "Report.exe", 120)]),
             "Report.exe waits 0.100 s longer"
         );
+    }
+
+    #[test]
+    fn the_method_of_a_program_that_waits_longer_is_named_and_main_is_not() {
+        let waits = |name: &str, of: &str, a_ms: i64, b_ms: i64| Change {
+            difference_ns: (b_ms - a_ms) * MS,
+            wait_a_ns: Some(a_ms * MS),
+            is_shown: true,
+            ..wait(name, of, b_ms)
+        };
+        let top = waits("Report.exe", "/all", 100, 500);
+        let methods = [
+            waits("Report.exe!main", "Report.exe", 100, 500),
+            waits("KernelBase.dll!SleepEx", "Report.exe", 0, 400),
+            waits("Report.exe!Retry", "Report.exe", 1, 390),
+        ];
+        let said = |methods: &[Change]| {
+            let rows = Rows {
+                finding: None,
+                has_shared: true,
+                settings: &[],
+                has_processes: true,
+                processes: &[],
+                modules: &[],
+                methods,
+                awaited: &[],
+            };
+            explained(&top, &rows)
+        };
+        assert_eq!(
+            said(&methods[..]),
+            "Report.exe waits 0.400 s longer, 0.389 s of it in Report.exe!Retry"
+        );
+        assert_eq!(said(&methods[..2]), "Report.exe waits 0.400 s longer");
     }
 
     #[test]
