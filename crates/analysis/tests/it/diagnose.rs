@@ -667,13 +667,21 @@ fn names_that_are_each_looked_up_a_little_slowly_add_up() {
 /// of it.
 #[test]
 fn a_program_waits_with_the_service_that_looks_up_a_name() {
-    for (wait_from_ms, readied_ms, end) in [
-        (Some(6_000_i64), 7_001_i64, "; app.exe (8) waited with it"),
-        (Some(6_900), 7_001, ""),
+    // 17: the answer of a server; 15 and 16: the next request, for which a server waits.
+    for (wait_from_ms, readied_ms, reason, end) in [
+        (
+            Some(6_000_i64),
+            7_001_i64,
+            17,
+            "; app.exe (8) waited with it",
+        ),
+        (Some(6_000), 7_001, 15, ""),
+        (Some(6_000), 7_001, 16, ""),
+        (Some(6_900), 7_001, 17, ""),
         // A wait for something else that the service did later.
-        (Some(6_000), 9_000, ""),
+        (Some(6_000), 9_000, 17, ""),
         // Since when it waited is not known.
-        (None, 7_001, ""),
+        (None, 7_001, 17, ""),
     ] {
         let mut machine = Machine::new(&["service.exe", "app.exe"], 10_000 * MS);
         machine.lookups = vec![DnsQuery {
@@ -692,7 +700,7 @@ fn a_program_waits_with_the_service_that_looks_up_a_name() {
         if wait_from_ms.is_none() {
             (wait.0.last_out_ns, wait.0.wait_ns) = (None, None);
         }
-        machine.add(wait.ran(answered, answered + MS));
+        machine.add(wait.ran(answered, answered + MS).reason(reason));
         let found = found(&machine, "dns-timeout");
         let sentences: Vec<_> = found.iter().map(|one| one.sentence.as_str()).collect();
         let expected = format!(
