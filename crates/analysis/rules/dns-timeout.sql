@@ -46,7 +46,7 @@ WITH queries AS ( -- one without an answer lasts as long as its process, or the 
   SELECT DISTINCT d.culprit, coalesce(p.name, 'process') || ' (' || p.pid || ')' AS name
   FROM delays d JOIN context_switch w ON w.readying_thread_key = d.thread_key JOIN process p ON p.process_key = w.process_key
   WHERE w.process_key <> d.process_key AND p.pid NOT IN (0, 4) AND NOT w.is_readied_by_dpc
-    AND w.last_out_ns IS NOT NULL
+    AND w.last_out_ns IS NOT NULL AND coalesce(w.wait_reason, -1) NOT IN (15, 16) -- threads of servers wait for requests
     AND w.readied_ns BETWEEN d.answered_ns - 0.1 * d.asked_ns AND d.answered_ns + 0.1 * d.asked_ns
     AND least(w.readied_ns, d.end_ns) - greatest(w.last_out_ns, d.start_ns) >= 0.5 * d.duration_ns
 ), clients AS (

@@ -1,6 +1,6 @@
 -- Threads of a program queue for a lock
 -- card: 31
--- sentence: Threads of {victim} waited {total} for a {kind} in {culprit}: {count} waits of {threads|one thread|# threads}, longest {longest}
+-- sentence: {threads|A thread|Threads} of {victim} waited {total} for a {kind} in {culprit}: {count} waits{threads|| of # threads}, longest {longest}
 -- why: A lock lets one thread at a time into a part of the program, or of a driver. If many threads come there often, or the one inside
 --   waits for a disk or a server, all others queue, and more processors make nothing faster.
 -- fix: Hold the lock for less: no I/O and no calls to others inside. Give each thread or each part of the data its own lock, or collect work

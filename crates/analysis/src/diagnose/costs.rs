@@ -174,7 +174,36 @@ const fn is_unnoticed(cost_ns: i64, length_ns: i64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use etwkit_trace::table::{Columns, DiskFile, Row};
+
     use super::*;
+
+    /// Returns what the cost of a disk says about files with these service times.
+    fn part_of_a_file(service_ns: &[i64]) -> String {
+        let mut columns = <DiskFile as Row>::Columns::default();
+        for (number, ns) in service_ns.iter().enumerate() {
+            columns.push(&DiskFile {
+                path: Some(format!(r"C:\{number}.bin").into()),
+                read_service_ns: *ns,
+                ..DiskFile::default()
+            });
+        }
+        let files = (DiskFile::TABLE, vec![columns.take().unwrap()]);
+        let session = Session::from_batches(vec![files]).unwrap();
+        let disk = COSTS.iter().find(|cost| cost.name == "disk").unwrap();
+        let (rows, _) = ask_any(&session, disk.query(), &[], 1).unwrap();
+        rows[0]["part"].text().unwrap().to_owned()
+    }
+
+    #[test]
+    fn the_file_of_a_disk_is_one_with_a_tenth_of_its_time() {
+        assert_eq!(
+            part_of_a_file(&[9, 91]),
+            r", 91 % of it with C:\1.bin",
+            "the largest"
+        );
+        assert_eq!(part_of_a_file(&[5; 20]), "", "none of files that are alike");
+    }
 
     #[test]
     fn a_millisecond_of_a_long_recording_is_no_place_to_look_first() {

@@ -4,6 +4,7 @@ use etwkit_question::OptionError;
 use etwkit_question::range::{Range, Unit};
 
 use super::DiffRequest;
+use super::side::{Sides, Wall};
 
 /// A slowdown of B that is too much.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,8 +47,37 @@ impl FailOn {
         (range.min >= 0).then_some(Self::Time(range.min))
     }
 
+    /// Returns `true` if B is too slow.
+    ///
+    /// # Errors
+    /// Nothing measures the same work on both sides.
+    pub(super) fn verdict(self, both: &Sides) -> Result<bool, OptionError> {
+        let [a, b] = &both.sides;
+        self.judge(&both.wall, both.is_alike, [a.wall_ns, b.wall_ns])
+    }
+
+    /// Judges wall times. A recording that goes on for longer makes no program slower.
+    fn judge(
+        self,
+        wall: &Wall,
+        is_alike: bool,
+        [a_ns, b_ns]: [i64; 2],
+    ) -> Result<bool, OptionError> {
+        match wall {
+            Wall::Recording if is_alike => Ok(false),
+            Wall::Recording => Err(OptionError::Value {
+                option: "fail-on",
+                problem:
+                    "only the lengths of the recordings are known; choose the time to compare \
+                          with --process, --from-mark or --range"
+                        .to_owned(),
+            }),
+            _ => Ok(self.is_hit(a_ns, b_ns)),
+        }
+    }
+
     /// Returns `true` if B is too slow. Wall times in nanoseconds.
-    pub(super) fn is_hit(self, a_ns: i64, b_ns: i64) -> bool {
+    fn is_hit(self, a_ns: i64, b_ns: i64) -> bool {
         let slower = b_ns.saturating_sub(a_ns);
         match self {
             Self::Percent(percent) => slower as f64 * 100.0 > percent * a_ns as f64,
@@ -58,7 +88,7 @@ impl FailOn {
 
 #[cfg(test)]
 mod tests {
-    use super::FailOn;
+    use super::{FailOn, Wall};
 
     #[test]
     fn a_share_or_a_time_is_too_much() {
@@ -85,5 +115,16 @@ mod tests {
         ] {
             assert_eq!(FailOn::parse(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn the_length_of_a_recording_makes_nothing_slower() {
+        let fail_on = FailOn::parse("slower:5%").unwrap();
+        let judged = |wall: &Wall, is_alike| fail_on.judge(wall, is_alike, [1_000, 2_000]);
+        assert!(judged(&Wall::Process("test.exe".to_owned()), false).unwrap());
+        assert!(judged(&Wall::Range, false).unwrap());
+        assert!(!judged(&Wall::Recording, true).unwrap());
+        let error = judged(&Wall::Recording, false).unwrap_err().to_string();
+        assert!(error.contains("--process"), "{error}");
     }
 }

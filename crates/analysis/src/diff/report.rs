@@ -198,8 +198,9 @@ pub(super) fn answer(
         }
     }
     report.others()?;
-    let [a, b] = &both.sides;
-    let fails = FailOn::of(asked)?.map(|fail_on| fail_on.is_hit(a.wall_ns, b.wall_ns));
+    let fails = FailOn::of(asked)?
+        .map(|fail_on| fail_on.verdict(&both))
+        .transpose()?;
     Ok(report.finish().with_verdict(fails))
 }
 

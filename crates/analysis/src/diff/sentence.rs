@@ -30,12 +30,14 @@ const LEAST_NS: f64 = 100e6;
 /// with everything, and explains nothing.
 const NEW_RATIO: f64 = 2.0;
 
-/// Modules of Windows that are in nearly every stack: threads start in them, and waits end in them.
-const IN_EVERY_STACK: [&str; 4] = [
+/// Modules of Windows that are in nearly every stack: threads start in them, waits end in them, and
+/// operations on files go through them.
+const IN_EVERY_STACK: [&str; 5] = [
     "ntoskrnl.exe",
     "ntdll.dll",
     "kernel32.dll",
     "kernelbase.dll",
+    "fltmgr.sys",
 ];
 
 /// The rows that the sentence is made of. Those of tables are ascending: the last one explains most.
@@ -74,6 +76,9 @@ pub(super) fn sentence(both: &Sides, rows: &Rows<'_>, is_same: bool) -> String {
         (Some(cause), _) => format!("{} ({wall})", capital(&cause)),
         (None, Some(busiest)) => format!("{wall}; {busiest}"),
         (None, None) if is_measured || !rows.has_processes => wall,
+        (None, None) if both.is_alike => {
+            format!("Processes that ran from start to end on both sides took equally long ({wall})")
+        }
         (None, None) => format!("No process differs by more than noise ({wall})"),
     }
 }
@@ -108,7 +113,17 @@ fn changed(settings: &[Fact], are_other_computers: bool) -> Option<String> {
 /// Returns the process that explains most, if one differs by more than noise.
 pub(super) fn busiest(both: &Sides, rows: &Rows<'_>) -> Option<String> {
     let top = named(&both.wall, noise_ns(both), rows)?;
-    Some(explained(top, rows))
+    // Threads without work wait for any time: where the processes that ran from start to end took as
+    // long, such waits explain nothing.
+    let is_news = !both.is_alike || !is_unexplained_wait(top, rows);
+    is_news.then(|| explained(top, rows))
+}
+
+/// Returns `true` if a process waits, and nothing says for what.
+fn is_unexplained_wait(top: &Change, rows: &Rows<'_>) -> bool {
+    top.of_time == "wait"
+        && module(top, rows.modules).is_none()
+        && explanation(top, rows.awaited).is_none()
 }
 
 /// Returns the process to name below a sentence that names a finding: none that is small against
@@ -172,7 +187,7 @@ fn is_small(row: &Change, finding: Option<&FindingChange>) -> bool {
 }
 
 /// Formats a process; if no module explains it, with what it waits for outside of itself, or the
-/// method in which it computes.
+/// method in which it computes or waits.
 fn explained(top: &Change, rows: &Rows<'_>) -> String {
     let does = process(top, rows.modules);
     if module(top, rows.modules).is_some() {
@@ -303,14 +318,37 @@ fn module<'r>(top: &Change, modules: &'r [Change]) -> Option<(&'r str, i64)> {
     code(top, modules, is_other_code)
 }
 
-/// Returns the method with most of the difference in CPU, as `module` does. Addresses without names
-/// differ between any two versions of a program, and all waits end in the same methods.
+/// Returns the method with most of the difference in CPU or in waits, as `module` does. Addresses without
+/// names differ between any two versions of a program, and all waits end in the same methods of Windows.
 fn method<'r>(top: &Change, methods: &'r [Change]) -> Option<(&'r str, i64)> {
-    if top.of_time != "cpu" {
-        return None;
-    }
     let is_named = |row: &Change| row.is_shown && row.name.contains('!');
-    code(top, methods, is_named)
+    // Of a chain of calls that waits, the innermost method is one of Windows.
+    let is_own = |row: &Change| {
+        row.name
+            .split_once('!')
+            .is_some_and(|(module, _)| module.eq_ignore_ascii_case(&top.name))
+    };
+    match top.of_time.as_str() {
+        "cpu" => code(top, methods, is_named),
+        "wait" => code(top, methods, |row| is_own(row) && has_new_share(top, row)),
+        _ => None,
+    }
+}
+
+/// Returns `true` if the share of a method in the waits of its process is at least twice that of the
+/// other side: frames such as `main` have all of them on both.
+fn has_new_share(top: &Change, method: &Change) -> bool {
+    let sides = |row: &Change| {
+        let (a, b) = (taken(row.wait_a_ns) as f64, taken(row.wait_b_ns) as f64);
+        if top.difference_ns > 0 {
+            (a, b)
+        } else {
+            (b, a)
+        }
+    };
+    let (of_less, of_more) = sides(top);
+    let (less, more) = sides(method);
+    more * of_less >= NEW_RATIO * less * of_more
 }
 
 /// Returns the code with most of the difference of a process, and its part of it, if there is one
@@ -499,6 +537,41 @@ mod tests {
     }
 
     #[test]
+    fn operations_on_files_are_of_the_file_system_and_not_of_the_filter_manager() {
+        let top = wait("Report.exe", "/all", 100);
+        let manager = wait("FLTMGR.SYS", "Report.exe", 90);
+        let file_system = wait("Ntfs.sys", "Report.exe", 90);
+        assert_eq!(
+            process(&top, &[manager, file_system]),
+            "Report.exe waits 0.100 s longer, 0.090 s of it with Ntfs.sys in the stacks"
+        );
+    }
+
+    #[test]
+    fn a_wait_is_explained_by_a_module_or_by_what_it_is_for() {
+        let top = wait("Report.exe", "/all", 100);
+        let driver = [wait("filter.sys", "Report.exe", 60)];
+        let query = [wait("a.example", "/all", 98)];
+        let awaited: Vec<Awaited> = Awaited::all(DiffTable::Dns, &query).collect();
+        let is_unexplained = |modules: &[Change], awaited: &[Awaited]| {
+            let rows = Rows {
+                finding: None,
+                has_shared: true,
+                settings: &[],
+                has_processes: true,
+                processes: &[],
+                modules,
+                methods: &[],
+                awaited,
+            };
+            is_unexplained_wait(&top, &rows)
+        };
+        assert!(is_unexplained(&[], &[]));
+        assert!(!is_unexplained(&driver, &[]));
+        assert!(!is_unexplained(&[], &awaited));
+    }
+
+    #[test]
     fn a_module_explains_all_of_a_growth_that_other_code_lessens_by_noise() {
         let top = wait("Report.exe", "/all", 100);
         assert_eq!(
@@ -509,6 +582,40 @@ mod tests {
             process(&top, &[wait("overlay.dll", "Report.exe", 120)]),
             "Report.exe waits 0.100 s longer"
         );
+    }
+
+    #[test]
+    fn the_method_of_a_program_that_waits_longer_is_named_and_main_is_not() {
+        let waits = |name: &str, of: &str, a_ms: i64, b_ms: i64| Change {
+            difference_ns: (b_ms - a_ms) * MS,
+            wait_a_ns: Some(a_ms * MS),
+            is_shown: true,
+            ..wait(name, of, b_ms)
+        };
+        let top = waits("Report.exe", "/all", 100, 500);
+        let methods = [
+            waits("Report.exe!main", "Report.exe", 100, 500),
+            waits("KernelBase.dll!SleepEx", "Report.exe", 0, 400),
+            waits("Report.exe!Retry", "Report.exe", 1, 390),
+        ];
+        let said = |methods: &[Change]| {
+            let rows = Rows {
+                finding: None,
+                has_shared: true,
+                settings: &[],
+                has_processes: true,
+                processes: &[],
+                modules: &[],
+                methods,
+                awaited: &[],
+            };
+            explained(&top, &rows)
+        };
+        assert_eq!(
+            said(&methods[..]),
+            "Report.exe waits 0.400 s longer, 0.389 s of it in Report.exe!Retry"
+        );
+        assert_eq!(said(&methods[..2]), "Report.exe waits 0.400 s longer");
     }
 
     #[test]

@@ -97,6 +97,9 @@ impl Wall {
 pub(super) struct Sides {
     pub sides: [Side; 2],
     pub wall: Wall,
+    /// True if processes ran from start to end on both sides, and noise is all that their lifetimes
+    /// differ by.
+    pub is_alike: bool,
     /// True if they are ranges of one trace.
     pub is_one_trace: bool,
 }
@@ -204,6 +207,7 @@ impl Sides {
         let mut both = Self {
             sides,
             wall: Wall::Recording,
+            is_alike: false,
             is_one_trace,
         };
         both.place(asked)?;
@@ -296,10 +300,11 @@ impl Sides {
             Some((a.abs_diff(b), name, a, b))
         });
         let most = both.max_by_key(|(difference, ..)| *difference);
-        if let Some((difference, name, a, b)) = most
-            && self.wall == Wall::Recording
-            && difference > noise_ns.unsigned_abs()
-        {
+        let Some((difference, name, a, b)) = most.filter(|_| self.wall == Wall::Recording) else {
+            return;
+        };
+        self.is_alike = difference <= noise_ns.unsigned_abs();
+        if !self.is_alike {
             let [side_a, side_b] = &mut self.sides;
             (side_a.wall_ns, side_b.wall_ns) = (a, b);
             self.wall = Wall::Process(name.clone());

@@ -184,7 +184,9 @@ impl Causes {
             chosen: Vec::new(),
         };
         let adds_up = is_few && search.add_up(&matrix.features);
-        if !adds_up {
+        // Parts are large next to the whole variance. Of enough runs, what they leave may have a cause too.
+        let goes_on = metric.len() >= MANY_RUNS && search.leaves_a_cause();
+        if !adds_up || goes_on {
             search.go(false);
         }
         // If no specific cause explains half of it, one that is the sum of others is better than
@@ -307,6 +309,9 @@ impl Search<'_, '_> {
             .iter()
             .map(|one| is_wait_of_run(one) || one.is_general && !general)
             .collect();
+        for part in self.chosen.iter().filter(|chosen| chosen.is_p_of_all) {
+            self.rule_out(part.place, &mut is_out);
+        }
         // A small effect is not a reason to stop at once: the next candidate correlates less with
         // the rest, but may be larger. After several failures nothing large is left.
         let mut failures = 0;
@@ -462,7 +467,9 @@ impl Search<'_, '_> {
             let mut moved = 0.0_f64;
             for place in 0..self.chosen.len() {
                 let rest = self.rest();
-                let Some(chosen) = self.chosen.get_mut(place) else {
+                // A millisecond of a part of a sum is one of the run.
+                let chosen = self.chosen.get_mut(place);
+                let Some(chosen) = chosen.filter(|chosen| !chosen.is_p_of_all) else {
                     continue;
                 };
                 let rest: Vec<f64> = rest
@@ -524,6 +531,11 @@ impl Search<'_, '_> {
 
     fn explained(&self) -> f64 {
         self.chosen.iter().map(|chosen| self.effect(chosen)).sum()
+    }
+
+    /// Returns `true` if the chosen causes leave as much of the difference as a cause has.
+    fn leaves_a_cause(&self) -> bool {
+        self.difference() - self.explained() >= LEAST_SHARE * self.difference()
     }
 
     /// Returns the chosen causes that are still large enough, by effect.

@@ -68,9 +68,15 @@ const PLUMBING: [&str; 21] = [
     "rpcrt4.dll!",
 ];
 
-/// Returns `true` for a method that does not distinguish causes.
+/// Returns `true` for a method that does not distinguish causes. Traces spell names of modules as the
+/// loader of a process did: `KERNELBASE.dll` or `KernelBase.dll`.
 fn is_plumbing(method: &str) -> bool {
-    PLUMBING.iter().any(|frame| method.starts_with(frame))
+    let begins_with = |frame: &&str| {
+        method
+            .get(..frame.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(frame))
+    };
+    PLUMBING.iter().any(begins_with)
 }
 
 const PROCESS: &str =
@@ -413,7 +419,10 @@ mod tests {
             "ntoskrnl.exe!KeWaitForSingleObject",
             "KERNELBASE.dll!WaitForMultipleObjectsEx",
             "KERNELBASE.dll!SleepEx",
+            "KernelBase.dll!WaitForSingleObjectEx",
+            "NTDLL.DLL!NtWaitForSingleObject",
             "rpcrt4.dll!NdrClientCall3",
+            "RPCRT4.dll!NdrClientCall3",
         ] {
             assert!(is_plumbing(method), "{method}");
         }

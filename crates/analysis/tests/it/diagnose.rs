@@ -716,13 +716,21 @@ fn names_that_are_each_looked_up_a_little_slowly_add_up() {
 /// of it.
 #[test]
 fn a_program_waits_with_the_service_that_looks_up_a_name() {
-    for (wait_from_ms, readied_ms, end) in [
-        (Some(6_000_i64), 7_001_i64, "; app.exe (8) waited with it"),
-        (Some(6_900), 7_001, ""),
+    // 17: the answer of a server; 15 and 16: the next request, for which a server waits.
+    for (wait_from_ms, readied_ms, reason, end) in [
+        (
+            Some(6_000_i64),
+            7_001_i64,
+            17,
+            "; app.exe (8) waited with it",
+        ),
+        (Some(6_000), 7_001, 15, ""),
+        (Some(6_000), 7_001, 16, ""),
+        (Some(6_900), 7_001, 17, ""),
         // A wait for something else that the service did later.
-        (Some(6_000), 9_000, ""),
+        (Some(6_000), 9_000, 17, ""),
         // Since when it waited is not known.
-        (None, 7_001, ""),
+        (None, 7_001, 17, ""),
     ] {
         let mut machine = Machine::new(&["service.exe", "app.exe"], 10_000 * MS);
         machine.lookups = vec![DnsQuery {
@@ -741,7 +749,7 @@ fn a_program_waits_with_the_service_that_looks_up_a_name() {
         if wait_from_ms.is_none() {
             (wait.0.last_out_ns, wait.0.wait_ns) = (None, None);
         }
-        machine.add(wait.ran(answered, answered + MS));
+        machine.add(wait.ran(answered, answered + MS).reason(reason));
         let found = found(&machine, "dns-timeout");
         let sentences: Vec<_> = found.iter().map(|one| one.sentence.as_str()).collect();
         let expected = format!(
@@ -1063,6 +1071,22 @@ fn the_total_of_a_queue_is_that_of_all_its_processes() {
     };
     assert_eq!((one.cost_ns, one.count), (Some(480 * MS), Some(40)));
     assert_eq!(one.victims, "a.exe (4) 240 ms, b.exe (8) 240 ms");
+}
+
+#[test]
+fn a_thread_that_alone_waits_for_a_lock_is_not_called_threads() {
+    let mut machine = Machine::new(&["a.exe", "a.exe"], 60_000 * MS);
+    let lock = machine.stack(&["ntdll.dll!RtlAcquireSRWLockExclusive", "a.exe!Log"]);
+    for number in 0_i64..20 {
+        let from = number * 400 * MS;
+        let wait = off(1, from).readied(from + 12 * MS, 2);
+        machine.add(wait.ran(from + 12 * MS, from + 13 * MS).in_stack(lock));
+    }
+    let found = found(&machine, "lock-convoy");
+    let sentences: Vec<&str> = found.iter().map(|one| one.sentence.as_str()).collect();
+    let expected =
+        "A thread of a.exe (4) waited 240 ms for a lock in a.exe!Log: 20 waits, longest 12.0 ms";
+    assert_eq!(sentences, [expected]);
 }
 
 /// Two threads of one process wait at the same time: the process waited once, in the total and in its own

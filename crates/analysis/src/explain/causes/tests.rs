@@ -265,6 +265,41 @@ fn three_causes_come_out_of_a_dozen_runs() {
     }
 }
 
+/// A time-out of a second in every fifth run has nearly all of the variance. What every second run has is
+/// no part of the sum, and a sixth of the difference.
+#[test]
+fn a_small_cause_is_named_next_to_one_with_all_of_the_variance() {
+    let runs = MANY_RUNS;
+    let every = |step: usize, ms: f64| -> Vec<f64> {
+        let of = |run: usize| if run.is_multiple_of(step) { ms } else { 0.0 };
+        (0..runs).map(of).collect()
+    };
+    let mut made = Made::new(runs, 5);
+    let (names, flushes) = (every(5, 1000.0), every(2, 120.0));
+    let wait = |made: &mut Made, what: &str, values: &[f64]| {
+        made.add(FeatureKind::Method, Measure::Wait, what, 1.0, values);
+    };
+    wait(&mut made, "dns.dll!Query", &names);
+    wait(&mut made, "nt!NtFlushBuffersFile", &flushes);
+    let own = made.column(|chance| 250.0 + 5.0 * chance);
+    let metric = sum(&[&names, &flushes, &own]);
+    made.noise(60);
+    made.matrix.finish();
+    let found = Causes::find(&made.matrix, &metric);
+    let [first, second] = &found.causes[..] else {
+        panic!("{:?}", found.causes)
+    };
+    for (cause, name, values) in [
+        (first, "dns.dll!Query", &names),
+        (second, "nt!NtFlushBuffersFile", &flushes),
+    ] {
+        let expected = effect(&metric, values);
+        assert_eq!(cause.name.what, name);
+        assert!((cause.effect - expected).abs() < 1.0, "{cause:?}");
+    }
+    assert!(first.is_p_of_all && !second.is_p_of_all);
+}
+
 /// Among hundreds of features some add up to anything, but rarely better than to a metric in random
 /// order.
 #[test]
