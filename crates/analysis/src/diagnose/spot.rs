@@ -392,8 +392,12 @@ mod tests {
     }
 
     #[test]
-    fn each_view_has_its_table_or_question() {
+    fn each_view_has_its_table_or_question_and_is_documented() {
+        let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/diagnose.md");
+        let docs = std::fs::read_to_string(docs).unwrap();
+        let (_, docs) = docs.split_once("### Views of a spot").unwrap();
         for (name, shows) in VIEWS {
+            assert!(docs.contains(&format!("`{name}")), "{name}");
             match shows {
                 Rows(table) => assert!(topics::find(table).is_some(), "{name}"),
                 Answer(question) => assert!(question_of(question).is_some(), "{name}"),
