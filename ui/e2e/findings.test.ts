@@ -56,6 +56,23 @@ test("the front page names the driver, one click goes to the spot, and back lead
   });
 });
 
+test("a finding leads to the answer to a question, narrowed to its victim", async () => {
+  await on(card("gc-pause"), async (page) => {
+    const victim = /^(\S+\.exe) \(\d+\) was stopped/.exec(await lead(page))?.[1] ?? "";
+    assert.notEqual(victim, "");
+    await page
+      .getByRole("button", { name: /^Show it in the trace/ })
+      .first()
+      .click();
+    await settled(page);
+    assert.match(fragment(page), /;view=gc;.*;process=\d+/);
+    const rows = page.locator('.below [role="row"]').filter({ hasText: victim });
+    await rows.first().waitFor();
+    assert.equal(await rows.count(), 1);
+    assert.doesNotMatch(await textOf(page.locator(".below")), /Not narrowed/);
+  });
+});
+
 test("a finding unfolds by keyboard with its commands, and rules that were not asked are named", async () => {
   await on(
     card("filter-scan"),

@@ -1165,7 +1165,7 @@ confidence: string,
 evidence: Array<Evidence>,
 /** What these lines show if it is not just the cost of the finding; empty otherwise. */
 shows: string,
-/** The view that shows these rows; null where the evidence says it. */
+/** The view that shows these rows; null where the rule names none. */
 spot: Spot | null,
 /** Explanation of the finding. */
 why: string,
@@ -1199,10 +1199,18 @@ processes: Array<number>, };
 export type Spot = {
 /** Name of the view. */
 view: string,
+/** Table whose rows it shows; null where it shows the answer to a question. */
+table: string | null,
+/** Question that it answers; null where it shows rows. */
+question: string | null,
 /** Quantity that the view adds up, if it knows several. */
 weight: Weight | null,
 /** Conditions on its rows. */
-chips: Array<Chip>, };
+chips: Array<Chip>,
+/** Conditions on columns of the table. */
+columns: Array<ColumnFilter>,
+/** Options of the question that no chip says. */
+options: Record<string, unknown>, };
 
 export type RuleState = {
 /** Its name. */

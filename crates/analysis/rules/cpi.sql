@@ -9,6 +9,7 @@
 -- evidence: dump pmc --process {pid} --range {at_s}..{at_end_s}
 -- evidence: dump pmc --process {pid}
 -- shows: one time with {culprit}, and the mean of all times; without {culprit} it is {alone_cpi}
+-- spot: ask pmc --process {pid}
 -- param min_total_ms: float = 100 – less is noise of any measurement
 -- param min_change_percent: float = 10 – more cycles per instruction; less comes and goes with frequency and input
 -- param min_correlation: float = 0.7 – between the share of the other one and the cycles per instruction

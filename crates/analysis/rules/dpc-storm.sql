@@ -8,6 +8,7 @@
 -- not proved: That a program waited all of this time: threads that may run on other processors go on there.
 -- needs: dpc_isr
 -- evidence: dump dpc
+-- spot: dpc-isr
 -- param min_single_us: float = 500 – of a DPC that is too long; drivers are meant to need less than 100
 -- param min_total_ms: float = 100 – of long DPCs; a smaller total goes unnoticed
 -- param min_share_percent: float = 2 – of the time from the first to the last one that long ones take

@@ -9,6 +9,7 @@
 -- needs: gc
 -- pieces: culprit, process_key, from_ns, to_ns FROM pauses
 -- evidence: dump gc --process {pid} --details
+-- spot: gc --process {pid}
 -- param min_single_ms: float = 20 – of a pause; collections of young objects take a few milliseconds, and a picture that is drawn
 --   60 times per second has 17
 -- param min_total_ms: float = 300 – of the long pauses of a program

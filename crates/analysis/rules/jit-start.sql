@@ -12,6 +12,7 @@
 -- evidence: dump jit --process {pid} --details
 -- shows: single methods, and their sum; the finding counts methods at the same time once, without those that the runtime
 --   compiles in the background
+-- spot: jit --process {pid}
 -- param min_single_ms: float = 50 – of one method; a usual one takes less than 5 ms
 -- param min_large_ms: float = 10 – of a method that is large; many of them cost as much as one of 50 ms
 -- param min_total_ms: float = 200 – of all methods of a program that has a method of 50 ms, or of its large methods

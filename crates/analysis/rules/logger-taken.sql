@@ -10,6 +10,7 @@
 -- not proved: That the product did so on purpose, where no event says who started or stopped the session.
 -- needs: event_count
 -- evidence: dump logger
+-- spot: loggers
 -- param min_missing_percent: float = 10 – of the trace; sessions of one recording stop within moments of each other
 -- param min_missing_ms: float = 1000 – below that one session was only stopped before the other, if no event reports its start
 -- param min_seconds_percent: float = 50 – of the missing seconds in which providers wrote: a recording that goes on

@@ -9,6 +9,8 @@
 -- needs: handle or gdi_user_object
 -- evidence: dump gdi-user --process {drawing_pid} --leak --by stack --show-stack
 -- evidence: dump objectref --process {handle_pid} --leak --show-stack
+-- spot: ask gdi-user --leak --by stack --show-stack --process {drawing_pid}
+-- spot: ask objectref --leak --show-stack --process {handle_pid}
 -- param limit: int = 10000 – objects of GDI, and of USER, that Windows lets a process have
 -- param min_leaked: int = 100 – fewer may be what a program needs
 -- param min_share_percent: float = 10 – of the objects that the stack made; less is a cache

@@ -10,6 +10,7 @@
 --   the program went on without the result, so no cost is given.
 -- needs: syscall
 -- evidence: dump syscall --process {pid} --status failed --details
+-- spot: ask syscall --status ACCESS_VIOLATION --process {pid}
 -- param min_count: int = 3 – of other functions than those that open files: programs that test whether memory is there also get it
 WITH failed AS (
   SELECT s.process_key, s.thread_key, s.stack_id, s.enter_ns AS from_ns, coalesce(s.exit_ns, s.enter_ns) AS to_ns,

@@ -9,6 +9,7 @@
 -- needs: thread_pool
 -- pieces: culprit, process_key, from_ns, to_ns FROM starved
 -- evidence: dump thread-pool --process {pid}
+-- spot: thread-pool --process {pid}
 -- param interval_ms: int = 500 – of the thread that looks after the pool
 -- param min_total_ms: float = 1000 – of one program, which is two intervals: one is usual at a start
 WITH adjusted AS (

@@ -8,6 +8,8 @@
 -- needs: registry_io, context_switch, stacks
 -- evidence: dump registry --process {reader} --key {culprit}
 -- evidence: dump registry --process {reader} --key {culprit} --details
+-- spot: registry --process {reader_pid} --key {culprit}
+-- spot: registry --key {culprit}
 -- param min_rate: int = 1000 – reads per second; programs that look after a setting read it a few times a second
 -- param min_count: int = 500 – reads by one stack; fewer are soon over
 -- param min_total_ms: float = 50 – a smaller total goes unnoticed
@@ -60,7 +62,7 @@ WITH frequent AS ( -- keys that one stack of a process reads often enough
   GROUP BY s.stack_id
 )
 SELECT d.key AS culprit, d.victim_key AS process_key, r.total_ns, r.count, r.longest_ns, r.rate,
-  coalesce(coalesce(p.name, 'process') || ' (' || p.pid || ')', 'a process') AS reader,
+  coalesce(coalesce(p.name, 'process') || ' (' || p.pid || ')', 'a process') AS reader, p.pid AS reader_pid,
   -- A program that reads for itself waits for nobody.
   CASE WHEN d.victim_key = r.reader_key THEN 'spent' ELSE 'waited' END AS spent,
   CASE WHEN d.victim_key = r.reader_key THEN 'reading'

@@ -8,6 +8,7 @@
 -- needs: net_io
 -- pieces: culprit, process_key, from_ns, to_ns FROM silent
 -- evidence: dump net --process {pid}
+-- spot: network --process {pid} --remote-address {culprit}
 -- param min_single_ms: float = 100 – without data around a packet that was sent again; where others arrive, it hurts little
 -- param min_total_ms: float = 300 – a smaller total goes unnoticed
 -- param min_count: int = 2 – a single lost packet is usual

@@ -10,6 +10,7 @@
 -- pieces: s.culprit, s.process_key, s.from_ns, s.to_ns FROM stalled s
 -- evidence: dump gc --process {pid} --details
 -- evidence: dump trace-stats --by second --provider "*Rundown*"
+-- spot: gc --process {pid}
 -- param min_single_ms: float = 100 – until all threads had stopped; usual are less than 1 ms
 -- param min_total_ms: float = 300 – of these collections of a program
 -- param min_events: int = 100 – of the rundown in a second, for a second to belong to it

@@ -10,6 +10,7 @@
 -- needs: context_switch
 -- evidence: dump cpu
 -- evidence of module: dump version --dll "*.sys"
+-- spot: cpu-precise
 -- param min_run_ms: float = 100 – of processes, from which samples would have come
 -- param max_named: int = 8 – drivers in the sentence
 WITH sums AS (

@@ -11,6 +11,7 @@
 -- pieces: culprit, process_key, from_ns, to_ns FROM failed
 -- evidence: dump process --process {culprit} --parent {pid} --sort-by time
 -- evidence: dump start --process {culprit}
+-- spot: ask process --parent {pid} --sort-by time
 -- param min_count: int = 6 – starts that failed; one that fails for another reason is not started that often
 -- param min_failed_percent: float = 80 – of the starts of this program by the same process; others of a loop succeed, as in a build
 -- param max_life_s: float = 5 – from the start to the end; what runs longer has done some work

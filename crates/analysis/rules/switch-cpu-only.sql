@@ -8,6 +8,7 @@
 -- not proved: Which function computed.
 -- needs: context_switch
 -- evidence: dump cpu
+-- spot: cpu-precise
 -- param min_run_ms: float = 100 – where nothing computed, there is nothing to attribute to functions
 WITH sums AS (
   SELECT sum(s.run_ns) AS run_ns, count(*) AS count, min(s.in_ns) AS from_ns, max(s.out_ns) AS to_ns

@@ -9,6 +9,7 @@
 -- not proved: How much energy it takes, and that the system followed the request all the time.
 -- needs: timer_resolution
 -- evidence: dump timer --process {pid}
+-- spot: timer --process {pid}
 -- param max_tick_ms: float = 2 – programs that ask for a longer tick are modest
 -- param min_share_percent: float = 50 – of the trace: what plays a sound or a film asks for good reason
 -- param min_idle_percent: float = 20 – of the trace, in which it hardly worked: what plays works all the time

@@ -8,6 +8,7 @@
 -- not proved: That the events slowed down anything.
 -- needs: event_count
 -- evidence: dump trace-stats
+-- spot: health
 -- param min_share_percent: float = 25 – of the bytes; a provider other than the kernel rarely needs more
 -- param min_events_per_second: float = 1000 – slower ones fill no ring in a minute
 -- param min_trace_percent: float = 10 – of the events are of the kernel, without lists; a trace of providers alone is meant to be one

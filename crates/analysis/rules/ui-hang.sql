@@ -20,9 +20,11 @@
 -- evidence: dump ui-delay --process {reported_pid} --details
 -- shows: the waits, or the CPU time, that the delays consist of; a delay is a little longer, from one look for messages to
 --   the next
--- spot: flame --weight cpu --process {busy_pid} --method {culprit}
+-- spot: flame --weight cpu --process {computing_pid} --method {work}
 -- spot: flame --weight wait --process {named_pid} --method {culprit}
 -- spot: flame --weight wait --process {blocked_pid}
+-- spot: ask wait --chain --process {open_pid}
+-- spot: ui-delay --process {reported_pid}
 -- param min_single_ms: float = 200 – a delay that people notice
 -- param min_total_ms: float = 400 – a single short one is soon forgotten
 -- param min_trace_percent: float = 10 – of the recording, where that is less: in a second even a short one is much
@@ -283,7 +285,6 @@ SELECT d.culprit, d.process_key, c.total_ns, c.count, c.longest_ns, d.state, max
     THEN max(v.pid) END AS named_pid,
   CASE WHEN bool_or(d.is_reported) THEN max(v.pid) END AS reported_pid,
   CASE WHEN d.state = 'computed in' THEN max(v.pid) END AS computing_pid,
-  CASE WHEN d.state IN ('computed in', 'was busy with') THEN max(v.pid) END AS busy_pid,
   CASE WHEN d.state LIKE 'waited%' AND r.has_waits THEN max(v.pid) END AS blocked_pid
 FROM delays d JOIN culprits c USING (culprit, state)
 LEFT JOIN process v USING (process_key)

@@ -9,9 +9,12 @@
 -- not proved: That these events matter for your question.
 -- needs: generic_event
 -- evidence: dump events --provider {culprit}
+-- spot: events --provider {name}
+-- spot: events --provider-guid {guid}
 -- param min_events: int = 100 – a handful of unknown events is in every trace
 WITH counts AS (
   SELECT coalesce(provider, provider_guid) AS culprit, count(*) AS count,
+    max(provider) AS name, CASE WHEN max(provider) IS NULL THEN max(provider_guid) END AS guid,
     min(ts_ns) AS from_ns, max(ts_ns) AS to_ns
   FROM generic_event
   WHERE described_by IS NULL OR described_by = 'names'
@@ -20,6 +23,7 @@ WITH counts AS (
 )
 SELECT c.culprit, CAST(NULL AS INT) AS process_key, CAST(NULL AS BIGINT) AS cost_ns, CAST(NULL AS BIGINT) AS total_ns,
   c.count, CAST(NULL AS BIGINT) AS longest_ns, round(100.0 * c.count / nullif(t.events, 0), 2) AS share_percent,
-  c.from_ns, c.to_ns, CAST(NULL AS INT) AS stack_id, CAST(NULL AS INT) AS thread_key, c.from_ns AS at_ns
+  c.from_ns, c.to_ns, CAST(NULL AS INT) AS stack_id, CAST(NULL AS INT) AS thread_key, c.from_ns AS at_ns,
+  c.name, c.guid
 FROM counts c CROSS JOIN trace t
 ORDER BY c.count DESC, c.culprit

@@ -20,6 +20,7 @@
 --   held it
 -- spot: flame --weight wait --process {wait_pid} --method '*EnterCrit*;*EnterSharedCrit*;*UserCritSec*'
 -- spot: flame --weight wait --process {nameless_pid} --module 'win32k*'
+-- spot: window-lock --process {reported_pid}
 -- param min_single_ms: float = 20 – a window that is blocked for longer stutters under the mouse
 -- param min_total_ms: float = 100 – a smaller total goes unnoticed
 -- param min_wait_us: float = 500 – programs need the lock all the time; shorter waits and holds are its everyday price

@@ -8,6 +8,7 @@
 -- not proved: That memory is short because of them.
 -- needs: handle
 -- evidence: dump objectref --process {pid} --leak --show-stack
+-- spot: ask objectref --leak --show-stack --process {pid}
 -- param min_processes: int = 10 – a program that waits for a few others holds them rightly
 -- param min_held_ms: float = 1000 – a program that asks for the exit code does so soon
 WITH gone AS (

@@ -1,6 +1,6 @@
 //! Findings of the rules, with the keys and times that the page needs to go to them.
 
-use etwkit_analysis::diagnose::{CostRow, DiagnoseRequest, FindingRow, RuleRow};
+use etwkit_analysis::diagnose::{self, CostRow, DiagnoseRequest, FindingRow, RuleRow, SpotField};
 use etwkit_base::shell;
 use etwkit_sql::Session;
 
@@ -8,8 +8,8 @@ use crate::api::Call;
 use crate::cells::{asked, whole};
 use crate::problem::Result;
 use crate::wire::{
-    Chip, Cost, Evidence, Field, Finding, FindingsAnswer, FindingsRequest, Range, RuleState,
-    Source, Spot, Weight,
+    Cell, Chip, ColumnFilter, Cost, Evidence, Field, Finding, FindingsAnswer, FindingsRequest,
+    Range, RuleState, Source, Spot, Weight,
 };
 use crate::words::trace_word;
 
@@ -167,56 +167,73 @@ fn ids(words: &[String]) -> impl Iterator<Item = i64> {
     named.split(';').filter_map(|id| id.parse().ok())
 }
 
-/// Returns the view of a line such as `flame --weight wait --process 12 --method 'Ntfs*'`; nothing if
-/// it cannot be read, as the rules of a user may be wrong.
+/// Returns the view that a line names; nothing if it cannot be read: another version may have stored
+/// it, and a rule can put anything into its row.
 fn spot(line: &str, victim: Option<(i64, i64)>, session: &Session) -> Result<Option<Spot>> {
-    let words = shell::split(line);
-    let Some((view, options)) = words.split_first() else {
+    let Ok(read) = diagnose::Spot::read(line) else {
         return Ok(None);
     };
-    let mut spot = Spot {
-        view: view.clone(),
-        weight: None,
-        chips: Vec::new(),
-    };
-    for option in options.chunks(2) {
-        let [name, value] = option else {
+    let mut chips = Vec::new();
+    for (field, value) in &read.fields {
+        // So many victims that the rule does not list them.
+        if value == "*" {
+            continue;
+        }
+        let Some((field, values)) = condition(*field, value, victim, session)? else {
             return Ok(None);
         };
-        let (field, values) = match name.as_str() {
-            "--weight" => {
-                let Ok(weight) = serde_json::from_value::<Weight>(value.as_str().into()) else {
-                    return Ok(None);
-                };
-                spot.weight = Some(weight);
-                continue;
-            }
-            "--process" => {
-                // So many victims that the rule does not list them.
-                if value == "*" {
-                    continue;
-                }
-                let Some(ids) = listed(value) else {
-                    return Ok(None);
-                };
-                let mut keys = Vec::new();
-                for id in ids {
-                    keys.extend(processes_of(id, victim, session)?);
-                }
-                (Field::Process, keys.iter().map(i64::to_string).collect())
-            }
-            "--module" => (Field::Module, vec![value.clone()]),
-            "--method" => (Field::Method, value.split(';').map(str::to_owned).collect()),
-            "--file" => (Field::File, vec![value.clone()]),
-            _ => return Ok(None),
-        };
-        spot.chips.push(Chip {
+        chips.push(Chip {
             field,
             values,
             exclude: false,
         });
     }
-    Ok(Some(spot))
+    let columns = read.columns.into_iter();
+    Ok(Some(Spot {
+        view: read.view.to_owned(),
+        table: read.table.map(str::to_owned),
+        question: read.question.map(str::to_owned),
+        weight: read.weight.and_then(weight),
+        chips,
+        columns: columns
+            .map(|(column, value)| ColumnFilter {
+                column: column.to_owned(),
+                values: vec![Cell::Text(value)],
+                exclude: false,
+            })
+            .collect(),
+        options: read.options,
+    }))
+}
+
+/// Returns a condition of a spot as a chip has it; nothing if it needs ids and has none.
+fn condition(
+    field: SpotField,
+    value: &str,
+    victim: Option<(i64, i64)>,
+    session: &Session,
+) -> Result<Option<(Field, Vec<String>)>> {
+    let one = || vec![value.to_owned()];
+    Ok(Some(match field {
+        SpotField::Process => {
+            let Some(ids) = listed(value) else {
+                return Ok(None);
+            };
+            let mut keys = Vec::new();
+            for id in ids {
+                keys.extend(processes_of(id, victim, session)?);
+            }
+            (Field::Process, keys.iter().map(i64::to_string).collect())
+        }
+        SpotField::Module => (Field::Module, one()),
+        SpotField::Method => (Field::Method, value.split(';').map(str::to_owned).collect()),
+        SpotField::File => (Field::File, one()),
+    }))
+}
+
+/// Returns the weight of that name.
+fn weight(name: &str) -> Option<Weight> {
+    serde_json::from_value(name.into()).ok()
 }
 
 /// Returns the ids of a list such as `12;16`; nothing if one of them is not an id.

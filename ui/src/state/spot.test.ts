@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Finding, Opening, OptionInfo, QuestionInfo } from "../wire";
+import type { Finding, Opening, OptionInfo, QuestionInfo, Spot } from "../wire";
 import { askedBy, askedByLine, evidenceOf, spotOf, spotRange } from "./spot";
 
 const option = (name: string, kind: string): OptionInfo => ({
@@ -41,10 +41,20 @@ function opening(...tables: string[]): Opening {
     tables: tables.map((name) => ({ name, rows: 5 })),
     topics: [],
     missing: [],
-    questions: [],
+    questions: ["gc", "objectref"],
     did_not_happen: [],
   };
 }
+
+const WAITS: Spot = {
+  view: "flame",
+  table: "context_switch",
+  question: null,
+  weight: "ready",
+  chips: [{ field: "process", values: ["3"], exclude: false }],
+  columns: [],
+  options: {},
+};
 
 const ALL = opening("cpu_sample", "context_switch", "disk_io", "hard_fault");
 
@@ -94,23 +104,7 @@ test("a command line is a question with its options, each of its type", () => {
   assert.equal(askedBy(["dump", "cpu", "stray"], QUESTIONS), null);
 });
 
-test("the view is that of the evidence, narrowed as its options say", () => {
-  assert.deepEqual(view("dump wait --process 12 --method Flt* --details"), {
-    id: "flame",
-    chips: ["process=3", "module=x.sys"],
-    settings: { flame: { weight: "wait" } },
-  });
-  assert.deepEqual(view("dump cpu --process 12 --methods x.sys* --include-dll").settings, {
-    flame: { weight: "cpu" },
-  });
-  assert.deepEqual(view("dump disk --process 12 --details", { culprit: "write cache of disk 0" }).chips, [
-    "process=3",
-  ]);
-  const file = view("dump hard-fault --process 12 --details", { culprit: "C:\\a;b.dll" });
-  assert.deepEqual([file.id, file.chips], ["hard-fault", ["process=3", "file=C:\\a;b.dll"]]);
-});
-
-test("what no view can narrow by is asked as it stands in the evidence", () => {
+test("the evidence of a rule without a view is asked as it stands", () => {
   assert.deepEqual(view("dump syscall --process 12 --status failed --details"), {
     id: "ask",
     chips: [],
@@ -121,9 +115,6 @@ test("what no view can narrow by is asked as it stands in the evidence", () => {
       },
     },
   });
-  // Patterns of methods are no chip: only a module that is to blame is one.
-  assert.equal(view("dump wait --process 12 --method Ntfs*", { culprit: "NTFS" }).id, "ask");
-  assert.equal(view("dump disk --process 12", {}, opening("cpu_sample")).id, "ask");
   assert.equal(view("dump trace-stats").id, "ask");
 });
 
@@ -143,31 +134,60 @@ test("the range has some space, is wide enough to be seen, and never leaves the 
 });
 
 test("the moment is in the middle of the longest piece, and what was set elsewhere stays", () => {
-  const spot = spotOf(finding("dump wait --process 12"), ALL, QUESTIONS, { cpu: { style: "lines" } });
-  assert.deepEqual(spot.focus, { kind: "thread", key: 7, at_ns: 4.25e9 });
-  assert.deepEqual(spot.settings, { cpu: { style: "lines" }, flame: { weight: "wait" } });
+  const shown = spotOf(finding("", { spot: WAITS }), ALL, QUESTIONS, { cpu: { style: "lines" } });
+  assert.deepEqual(shown.focus, { kind: "thread", key: 7, at_ns: 4.25e9 });
+  assert.deepEqual(shown.settings, { cpu: { style: "lines" }, flame: { weight: "ready" } });
   assert.equal(spotOf(finding("", { thread_key: null }), ALL, QUESTIONS, {}).focus, null);
 });
 
 test("the view that the rule names goes before its evidence, if the trace has its table", () => {
-  const spot = {
-    view: "flame",
-    weight: "ready" as const,
-    chips: [{ field: "process" as const, values: ["3"], exclude: false }],
-  };
-  assert.deepEqual(view("dump wait --process 12 --details", { spot }), {
+  assert.deepEqual(view("dump wait --process 12 --details", { spot: WAITS }), {
     id: "flame",
     chips: ["process=3"],
     settings: { flame: { weight: "ready" } },
   });
   const without = opening("cpu_sample");
-  assert.equal(view("dump disk --process 12", { spot }, without).id, "ask");
+  assert.equal(view("dump disk --process 12", { spot: WAITS }, without).id, "ask");
 });
 
-test("a cost leads to the view of its evidence", () => {
-  const lines = [{ command: "", words: "dump cpu --process 12".split(" "), processes: [3] }];
-  const change = evidenceOf(lines, ALL, QUESTIONS, {});
-  assert.deepEqual([change.view, change.chips?.length], ["flame", 1]);
+test("a column of the table narrows a view as a filter of the reader does", () => {
+  const column = { column: "key", values: ["HKLM\\a", null], exclude: false };
+  const spot = { ...WAITS, view: "registry", table: "registry_io", weight: null, columns: [column] };
+  assert.deepEqual(view("", { spot }, opening("registry_io")), {
+    id: "registry",
+    chips: ["process=3", "col:registry_io.key=HKLM\\a,(missing)"],
+    settings: {},
+  });
+});
+
+test("a question is its own view, or one of all questions with the options of the rule", () => {
+  const spot = { ...WAITS, view: "gc", table: null, question: "gc", weight: null };
+  assert.deepEqual(view("", { spot }), { id: "gc", chips: ["process=3"], settings: {} });
+  const options = { leak: true };
+  const leak = { ...spot, view: "ask", question: "objectref", options };
+  assert.deepEqual(view("", { spot: leak }), {
+    id: "ask",
+    chips: ["process=3"],
+    settings: { ask: { question: "objectref", values: { objectref: options } } },
+  });
+  assert.equal(view("", { spot: { ...spot, question: "heap" } }).id, "overview");
+});
+
+test("a cost leads to the view of its evidence, narrowed as its options say", () => {
+  const of = (line: string, trace = ALL) => {
+    const lines = [{ command: "", words: line.split(" "), processes: [3] }];
+    const { view: id, chips, settings } = evidenceOf(lines, trace, QUESTIONS, {});
+    return { id, chips: chips?.map((one) => `${one.field}=${one.values}`), settings };
+  };
+  assert.deepEqual(of("dump cpu --process 12"), {
+    id: "flame",
+    chips: ["process=3"],
+    settings: { flame: { weight: "cpu" } },
+  });
+  assert.deepEqual(of("dump hard-fault --details"), { id: "hard-fault", chips: [], settings: {} });
+  // What no view can narrow by is asked.
+  assert.equal(of("dump wait --process 12 --method Ntfs*").id, "ask");
+  assert.equal(of("dump disk --process 12", opening("cpu_sample")).id, "ask");
   assert.deepEqual(evidenceOf([], ALL, QUESTIONS, {}), { view: "overview" });
 });
 

@@ -1,32 +1,21 @@
-// Where a finding is seen: its part of the trace, process and moment, and the view that its evidence names.
+// Where a finding is seen: its part of the trace, its moment, and the view that its rule names.
 
 import { hasRows } from "../lib/opening";
 import { around, within } from "../lib/scale";
-import type { Chip, Evidence, Finding, Opening, QuestionInfo, Range, Weight } from "../wire";
+import type { Chip, Evidence, Finding, Opening, QuestionInfo, Range, Spot, Weight } from "../wire";
+import { chipValue, type PageChip } from "./column-chips";
 import type { ViewState } from "./view-state";
 
-/** Views that show the rows of a question, with the table that they need. Others are asked as they are. */
+/** Views that show the rows of questions about costs, with the table that they need. Others are asked as they are. */
 const VIEWS: Record<string, { view: string; table: string; settings?: { weight: Weight } }> = {
   cpu: { view: "flame", table: "cpu_sample", settings: { weight: "cpu" } },
   wait: { view: "flame", table: "context_switch", settings: { weight: "wait" } },
   disk: { view: "disk", table: "disk_io" },
-  file: { view: "file", table: "file_io" },
   "hard-fault": { view: "hard-fault", table: "hard_fault" },
-  dns: { view: "dns", table: "dns_query" },
-  registry: { view: "registry", table: "registry_io" },
 };
 
 /** Options that say how rows are written, not which ones: every view has them all. */
-const LOOKS = new Set([
-  "details",
-  "show-stack",
-  "per-process",
-  "per-thread",
-  "include-dll",
-  "top-methods",
-  "top",
-  "dir-level",
-]);
+const LOOKS = new Set(["details", "per-process"]);
 
 export interface Asked {
   question: string;
@@ -62,27 +51,12 @@ export function askedByLine(line: string, questions: readonly QuestionInfo[]): A
   return words[0] === "etwkit" ? askedBy(words.slice(1, -1), questions) : null;
 }
 
-const isImage = (name: string) => /^[^\\/;*?]+\.(sys|dll|exe)$/i.test(name);
-const isPath = (name: string) => /^([a-z]:\\|\\\\)/i.test(name);
-
-/** What narrows a view as the options do; nothing where a view cannot say one of them. */
-function chipsOf(culprit: string, evidence: Evidence, asked: Asked): Chip[] | null {
-  const chips: Chip[] = [];
-  const include = (field: Chip["field"], values: string[]) => chips.push({ field, values, exclude: false });
-  for (const [name, value] of Object.entries(asked.options)) {
-    if (LOOKS.has(name)) continue;
-    if (name === "process" && evidence.processes.length > 0)
-      include("process", evidence.processes.map(String));
-    else if (name === "method" || name === "methods") {
-      if (value === "*") continue;
-      if (!isImage(culprit)) return null;
-      include("module", [culprit]);
-    } else return null;
-  }
-  if (isPath(culprit) && ["disk", "file", "hard-fault"].includes(asked.question)) {
-    include("file", [culprit]);
-  }
-  return chips;
+/** The processes that a line names; nothing where it narrows by anything else. */
+function chipsOf({ processes }: Evidence, { options }: Asked): Chip[] | null {
+  const [first, ...others] = Object.keys(options).filter((name) => !LOOKS.has(name));
+  if (first === undefined) return [];
+  if (first !== "process" || others.length > 0 || processes.length === 0) return null;
+  return [{ field: "process", values: processes.map(String), exclude: false }];
 }
 
 /** The part of the trace with some space: rows that end with it are in it, and it is wide enough to be seen. */
@@ -99,50 +73,60 @@ export function spotRange(finding: Finding, whole: Range): Range | null {
 
 type Place = Pick<ViewState, "view" | "chips" | "settings">;
 
-/** The view that the rule itself names, if the trace has what it shows. */
-function placeOfRule({ spot }: Finding, has: (table: string) => boolean): Place | null {
-  if (spot === null) return null;
-  // Ready time comes from the same table as waits.
-  const weight = spot.weight === "ready" ? "wait" : spot.weight;
-  const known = Object.values(VIEWS).find(
-    (one) => one.view === spot.view && (one.settings?.weight ?? null) === weight,
-  );
-  if (known === undefined || !has(known.table)) return null;
-  const settings = spot.weight === null ? {} : { [spot.view]: { weight: spot.weight } };
-  return { view: spot.view, chips: spot.chips, settings };
+/** A question with its options, as command lines have it. */
+function placeOfQuestion({ question, options }: Asked): Place {
+  return { view: "ask", chips: [], settings: { ask: { question, values: { [question]: options } } } };
 }
 
-/** The view of the first command line that is a question. */
-function placeOfEvidence(
-  lines: readonly Evidence[],
-  culprit: string,
-  has: (table: string) => boolean,
-  questions: readonly QuestionInfo[],
-): Place | null {
+/** What narrows the view of a spot. */
+function chipsOfSpot({ table, chips, columns }: Spot): PageChip[] {
+  const ofColumns = columns.map(
+    ({ column, values, exclude }): PageChip => ({
+      field: `col:${table ?? ""}.${column}`,
+      values: values.map(chipValue),
+      exclude,
+    }),
+  );
+  return [...chips, ...ofColumns];
+}
+
+/** The view that the rule names, if the trace has what it shows. */
+function placeOfRule({ spot }: Finding, opening: Opening): Place | null {
+  if (spot === null) return null;
+  const { view, table, question, weight, options } = spot;
+  const chips = chipsOfSpot(spot);
+  if (question === null) {
+    const settings = weight === null ? {} : { [view]: { weight } };
+    return hasRows(opening, table ?? "") ? { view, chips, settings } : null;
+  }
+  if (!opening.questions.includes(question)) return null;
+  return view === "ask"
+    ? { ...placeOfQuestion({ question, options }), chips }
+    : { view, chips, settings: {} };
+}
+
+/** The first command line that is a question. */
+function firstAsked(lines: readonly Evidence[], questions: readonly QuestionInfo[]) {
   for (const evidence of lines) {
     const asked = askedBy(evidence.words, questions);
-    if (asked === null) continue;
-    const known = VIEWS[asked.question];
-    const chips = chipsOf(culprit, evidence, asked);
-    if (known !== undefined && chips !== null && has(known.table)) {
-      return { view: known.view, chips, settings: known.settings ? { [known.view]: known.settings } : {} };
-    }
-    const { question, options } = asked;
-    return { view: "ask", chips: [], settings: { ask: { question, values: { [question]: options } } } };
+    if (asked !== null) return { evidence, asked };
   }
   return null;
 }
 
-/** The view of the rule, or that of the first command line that one shows. */
-function placeOf(finding: Finding, opening: Opening, questions: readonly QuestionInfo[]): Place {
-  const has = (table: string) => hasRows(opening, table);
-  const place =
-    placeOfRule(finding, has) ?? placeOfEvidence(finding.evidence, finding.culprit, has, questions);
-  if (place !== null) return place;
-  const victim = finding.process_key;
-  const chips: Chip[] =
-    victim === null ? [] : [{ field: "process", values: [String(victim)], exclude: false }];
+/** The victim, where nothing says more. */
+function placeOfVictim({ process_key }: Finding): Place {
+  const values = process_key === null ? [] : [String(process_key)];
+  const chips: Chip[] = values.length === 0 ? [] : [{ field: "process", values, exclude: false }];
   return { view: "overview", chips, settings: {} };
+}
+
+/** The view of the rule. The evidence of one that names none is asked as it stands. */
+function placeOf(finding: Finding, opening: Opening, questions: readonly QuestionInfo[]): Place {
+  const place = placeOfRule(finding, opening);
+  if (place !== null) return place;
+  const first = firstAsked(finding.evidence, questions);
+  return first === null ? placeOfVictim(finding) : placeOfQuestion(first.asked);
 }
 
 /** What the page shows of a finding: a change of what it shows now. */
@@ -178,8 +162,13 @@ export function evidenceOf(
   questions: readonly QuestionInfo[],
   now: ViewState["settings"],
 ): Partial<ViewState> {
-  const has = (table: string) => hasRows(opening, table);
-  const place = placeOfEvidence(lines, "", has, questions);
-  if (place === null) return { view: "overview" };
+  const first = firstAsked(lines, questions);
+  if (first === null) return { view: "overview" };
+  const known = VIEWS[first.asked.question];
+  const chips = chipsOf(first.evidence, first.asked);
+  const place =
+    known !== undefined && chips !== null && hasRows(opening, known.table)
+      ? { view: known.view, chips, settings: known.settings ? { [known.view]: known.settings } : {} }
+      : placeOfQuestion(first.asked);
   return { ...place, mode: "narrow", settings: { ...now, ...place.settings } };
 }

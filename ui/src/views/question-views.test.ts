@@ -5,6 +5,7 @@ import { test } from "node:test";
 import type { Opening } from "../wire";
 import { VIEWS } from "./index";
 import { questionViews } from "./question-views";
+import { TABLE_SPECS } from "./tables/table-specs";
 
 const TABLES = ["service", "logger"].map((name) => ({ name, rows: 1 }));
 const opening = { tables: [], questions: ["gc"], did_not_happen: [] } as unknown as Opening;
@@ -31,5 +32,26 @@ test("views have ids of their own, and their questions exist", () => {
   const asked = { tables: TABLES, questions: [...known] } as unknown as Opening;
   for (const group of ["CPU", "I/O", "Memory", "Programs", "System"] as const) {
     for (const view of questionViews(group)) assert.equal(view.lacks(asked), null, view.id);
+  }
+});
+
+test("rules can name each view of rows and of a question, with the table or question that it has", () => {
+  const source = readFileSync(path.join(process.cwd(), "../crates/analysis/src/diagnose/spot.rs"), "utf8");
+  const named = [...source.matchAll(/\("([a-z-]+)", (Rows|Answer)\("([a-z_-]+)"\)\)/g)];
+  const of = (kind: string) =>
+    new Map(named.filter((one) => one[2] === kind).map(([, view = "", , what = ""]) => [view, what]));
+  assert.deepEqual(of("Rows"), new Map(TABLE_SPECS.map(({ id, table }) => [id, table])));
+  const questions = of("Answer");
+  const groups = ["CPU", "I/O", "Memory", "Programs", "System"] as const;
+  const views = groups.flatMap(questionViews).map(({ id }) => id);
+  const others = ["overview", "configuration", "health"];
+  assert.deepEqual([...questions.keys()].sort(), [...views, ...others].sort());
+  for (const view of VIEWS) {
+    const question = questions.get(view.id);
+    if (question === undefined) continue;
+    const lacks = (questions: string[]) =>
+      view.lacks({ tables: TABLES, questions, did_not_happen: [] } as unknown as Opening);
+    assert.equal(lacks([question]), null, view.id);
+    assert.notEqual(lacks(["no such question"]), null, view.id);
   }
 });

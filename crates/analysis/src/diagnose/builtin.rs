@@ -128,6 +128,9 @@ mod tests {
                 "{}",
                 rule.name
             );
+            // The page does not guess where a finding is seen.
+            assert!(!rule.spots.is_empty(), "{}: it has no spot", rule.name);
+            assert_eq!(rule.wrong_spot(), None, "{}", rule.name);
             let bare = rule
                 .thresholds()
                 .find(|param| param.doc.is_empty() || param.default.is_none());

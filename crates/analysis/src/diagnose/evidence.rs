@@ -57,15 +57,17 @@ pub(super) fn spot<'v>(
     Some(shell::joined(words(template, value)?))
 }
 
+/// The columns that a line names.
+pub(super) fn names(template: &str) -> impl Iterator<Item = &str> {
+    let opened = template.split('{').skip(1);
+    opened.filter_map(|rest| Some(rest.split_once('}')?.0))
+}
+
 /// The words of a line with the values of a row.
 fn words<'v>(template: &str, value: impl Fn(&str) -> Option<&'v AnyValue>) -> Option<Vec<String>> {
     // Only such names as the row has: another one stays as text.
     // A column that is null would leave an option without its value, which then means something else.
-    let mut named = template
-        .split('{')
-        .skip(1)
-        .filter_map(|rest| rest.split_once('}'));
-    if named.any(|(name, _)| matches!(value(name), Some(AnyValue::Missing))) {
+    if names(template).any(|name| matches!(value(name), Some(AnyValue::Missing))) {
         return None;
     }
     // Split before it is filled, so that blanks in a value do not make new words.

@@ -2,6 +2,7 @@
 //!
 //! - `rule`, `builtin`: rules and their files
 //! - `recorded`: whether a trace has what a rule needs
+//! - `spot`: views of the page that show what is behind a finding
 //! - `evaluated`: rules are asked, two at a time
 //! - `finding`: rows of a rule → findings
 //! - `chain`: whom a victim waited for
@@ -27,6 +28,7 @@ mod recorded;
 mod report;
 mod rule;
 mod sentence;
+mod spot;
 mod stored;
 mod trend;
 mod view;
@@ -45,6 +47,7 @@ pub use evidence::{EvidenceLine, Printed};
 pub use finding::{FindingRow, RuleRow};
 pub use report::{Reported, html, html_of_one, markdown};
 pub use rule::{Rule, Rules};
+pub use spot::{Shows, Spot, SpotField, VIEWS, WrongWord};
 pub use stored::{DiagnosisTables, diagnosis_tables, rules_version};
 pub use trend::{TrendRequest, TrendRow};
 

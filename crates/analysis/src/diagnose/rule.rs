@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use etwkit_sql::library::{Param, Query};
 use etwkit_sql::xml::FileError;
 
-use super::evidence::EvidenceLine;
+use super::evidence::{EvidenceLine, names};
+use super::spot::{Spot, WrongWord};
 
 /// Most rules in a file, and most bytes of it: a file that is far larger is not one of rules.
 const MAX_RULES: usize = 1000;
@@ -18,6 +19,9 @@ const AREA: &str = "rules";
 /// What a file of rules looks like.
 const HINT: &str = "a rule is SQL below lines such as \"-- rule: NAME\", \"-- title: …\" and \"-- sentence: {culprit} …\"; \
                     `etwkit diagnose --explain filter-scan` prints one";
+
+/// Values of a finding that no rule has to select.
+const ADDED: [&str; 4] = ["victim", "pid", "process", "total"];
 
 /// A rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -187,6 +191,63 @@ impl Rule {
         Some(Query::own(Cow::<str>::Owned(self.name.clone()), text))
     }
 
+    /// Returns the first word of its spots that means nothing, with its line and its character in
+    /// the text of the rule, both from 1.
+    pub(super) fn wrong_spot(&self) -> Option<(WrongWord, usize, usize)> {
+        let (number, wrong) = self.spots.iter().enumerate().find_map(|(number, spot)| {
+            let wrong = Spot::read(spot).err();
+            Some((number, wrong.or_else(|| self.unknown_column(spot))?))
+        })?;
+        let (line, character) = self.place_in_spot(number, &wrong.word);
+        Some((wrong, line, character))
+    }
+
+    /// Returns the first column in a line that the SQL does not have.
+    fn unknown_column(&self, line: &str) -> Option<WrongWord> {
+        let sql: Vec<String> = self
+            .text
+            .lines()
+            .filter(|line| !line.starts_with("--"))
+            .map(str::to_ascii_lowercase)
+            .collect();
+        let sql = sql.join("\n");
+        let (_, last) = sql.rsplit_once("\nselect").unwrap_or(("", sql.as_str()));
+        // The columns of a table are not in the text.
+        if last.trim_start().starts_with('*') || last.contains("select *") || last.contains(".*") {
+            return None;
+        }
+        let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let words: Vec<&str> = sql.split(|letter: char| !is_of_name(letter)).collect();
+        let is_known = |name: &str| {
+            let (name, long) = (name.to_ascii_lowercase(), format!("{name}_ns"));
+            ADDED.contains(&&*name) || words.iter().any(|word| *word == name || *word == long)
+        };
+        let unknown = names(line).find(|name| !is_known(name))?;
+        Some(WrongWord {
+            word: unknown.to_owned(),
+            expected: "a column of the rule".to_owned(),
+        })
+    }
+
+    /// Returns the line and the character of a word of a spot, both from 1: those of the spot where
+    /// the word is missing.
+    fn place_in_spot(&self, number: usize, word: &str) -> (usize, usize) {
+        let spots = self.text.lines().enumerate();
+        let mut spots = spots.filter(|(_, line)| line.starts_with("-- spot:"));
+        let start = spots.nth(number).map_or(0, |(at, _)| at);
+        // Its value can go on in further lines.
+        let lines = self.text.lines().enumerate().skip(start);
+        let mut comments = lines.take_while(|(_, line)| line.starts_with("--"));
+        let found = comments.find_map(|(at, line)| {
+            let from = if at == start { "-- spot:".len() } else { 0 };
+            let (_, rest) = line.split_at_checked(from)?;
+            let before = rest.find(word).filter(|_| !word.is_empty())?;
+            let characters = line.get(..from + before)?.chars().count();
+            Some((at + 1, characters + 1))
+        });
+        found.unwrap_or((start + 1, 1))
+    }
+
     /// Returns `true` if another rule may find the cause behind it.
     pub(super) fn has_causes(&self) -> bool {
         self.is_symptom || !self.symptom_of.is_empty()
@@ -256,6 +317,16 @@ impl Rules {
                     "none",
                 )
             })?;
+            // The name of the rule is in the line before its text.
+            if let Some((wrong, at, character)) = rule.wrong_spot() {
+                let place = (file, line + at, character);
+                return Err(FileError::at_place(
+                    place,
+                    &wrong.expected,
+                    wrong.found(),
+                    HINT,
+                ));
+            }
             rules.push(rule);
             if rules.len() > MAX_RULES {
                 return Err(wrong(line, "at most 1000 rules", "more"));
@@ -349,6 +420,40 @@ SELECT 2
             ["nobody sees less"]
         );
         assert!(other.text().ends_with("SELECT 2\n"));
+    }
+
+    #[test]
+    fn what_a_spot_does_not_have_is_said_with_its_place() {
+        let error = |spot: &str| {
+            let text = format!(
+                "-- rule: a\n-- title: x\n-- sentence: y\n-- spot: dns --process {{pid}}\n{spot}\n\
+                 SELECT host AS culprit, 1 AS cost_ns\n"
+            );
+            let read = Rules::parse("t.sql", text.as_bytes());
+            read.map_or_else(|error| error.to_string(), |_| String::new())
+        };
+        assert_eq!(error("-- spot: ask dns --query {culprit}"), "");
+        assert_eq!(error("-- spot: dns --name {cost}"), "");
+        for (spot, expected) in [
+            (
+                "-- spot: dsn",
+                "t.sql:5:10: expected a view of the page, such as flame, disk or gc, found dsn",
+            ),
+            (
+                "-- spot: dns --process {pid}\n--   --nam {culprit}",
+                "t.sql:6:6: expected a filter of dns, found --nam",
+            ),
+            (
+                "-- spot: ask dns --query {host_name}",
+                "t.sql:5:27: expected a column of the rule, found host_name",
+            ),
+            (
+                "-- spot: dns --process",
+                "t.sql:5:1: expected a value after --process, found none",
+            ),
+        ] {
+            assert_eq!(error(spot), expected, "{spot}");
+        }
     }
 
     #[test]

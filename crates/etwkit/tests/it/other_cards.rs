@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use etwkit_analysis::diagnose::Spot;
 use etwkit_base::shell;
 use etwkit_testkit::{read_json, skip, traces, truth_files};
 use serde_json::Value;
@@ -158,6 +159,13 @@ fn empty<'l>(extract: &str, lines: impl Iterator<Item = &'l &'l str>) -> Vec<Str
         .collect()
 }
 
+/// What is wrong with the spot of a finding, which names the view of the page that shows it.
+fn wrong_spot(finding: &Value) -> Option<String> {
+    let spot = finding["spot"].as_str();
+    let is_read = spot.is_some_and(|line| Spot::read(line).is_ok());
+    (!is_read).then(|| format!("no view shows {}: {}", finding["sentence"], finding["spot"]))
+}
+
 /// What is wrong with the diagnoses of a card.
 fn judge(card: &Card) -> Vec<String> {
     let named_extract = extracted(card, Some(&card.symbols));
@@ -169,6 +177,7 @@ fn judge(card: &Card) -> Vec<String> {
     let mut wrong = empty(&named_extract, of_named.iter());
     // A line that needs no names shows the same rows in both.
     wrong.extend(empty(&nameless, of_nameless.difference(&of_named)));
+    wrong.extend(with_symbols.iter().chain(&without).filter_map(wrong_spot));
     if truth["fault"] != true {
         let alarms = with_symbols.iter().chain(&without);
         wrong.extend(

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Chip, Range, Source, Weight};
+use super::{Chip, ColumnFilter, Range, Source, Weight};
 
 /// `POST api/v1/findings`: asks the rules what made a trace slow. The answer is kept as long as the
 /// trace is open.
@@ -72,7 +72,7 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
     /// What these lines show if it is not just the cost of the finding; empty otherwise.
     pub shows: String,
-    /// The view that shows these rows; null where the evidence says it.
+    /// The view that shows these rows; null where the rule names none.
     pub spot: Option<Spot>,
     /// Explanation of the finding.
     pub why: String,
@@ -83,15 +83,24 @@ pub struct Finding {
 }
 
 /// A view of the page, and what narrows it to the rows behind a finding.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Spot {
     /// Name of the view.
     pub view: String,
+    /// Table whose rows it shows; null where it shows the answer to a question.
+    pub table: Option<String>,
+    /// Question that it answers; null where it shows rows.
+    pub question: Option<String>,
     /// Quantity that the view adds up, if it knows several.
     pub weight: Option<Weight>,
     /// Conditions on its rows.
     pub chips: Vec<Chip>,
+    /// Conditions on columns of the table.
+    pub columns: Vec<ColumnFilter>,
+    /// Options of the question that no chip says.
+    #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
+    pub options: serde_json::Map<String, serde_json::Value>,
 }
 
 /// One of the largest costs of a trace.

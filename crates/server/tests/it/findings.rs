@@ -112,6 +112,17 @@ const ONE_OF_EACH: [&str; 6] = [
     "dns-timeout",
 ];
 
+/// Cards of which one shows each kind of spot without a field of stacks: a question that is a view,
+/// a question with options, and a column of a table.
+const ONE_OF_EACH_QUESTION: [&str; 3] = ["gc-pause", "object-leak", "registry-storm"];
+
+/// Questions whose answers have the time of a finding, with the column that adds it up.
+const SUMS: [(&str, &str); 3] = [
+    ("gc", "Suspended"),
+    ("jit", "Duration"),
+    ("dpc", "Exclusive"),
+];
+
 /// A server with the trace of a card and its symbols that is ready.
 fn with_symbols(card: &'static cards::Card) -> Place {
     let place = Place::new();
@@ -128,33 +139,77 @@ fn with_symbols(card: &'static cards::Card) -> Place {
     place
 }
 
-/// Returns what the view of a spot shows: nanoseconds of a flame graph, rows of a table.
+/// Returns what the view of a spot shows: nanoseconds of stacks, the number of other rows.
 fn shown_at(place: &Place, finding: &Value) -> i64 {
     let spot = &finding["spot"];
     let selection = json!({"range": finding["range"], "chips": spot["chips"]});
-    let Some(weight) = spot["weight"].as_str() else {
-        let table = match spot["view"].as_str().unwrap() {
-            "disk" => "disk_io",
-            "file" => "file_io",
-            "hard-fault" => "hard_fault",
-            "dns" => "dns_query",
-            "registry" => "registry_io",
-            other => panic!("{other} is no view of rows"),
-        };
-        let rows = place.answer(
-            "rows",
-            &json!({"trace": 0, "table": table, "columns": [], "selection": selection, "sort": null, "offset": 0, "limit": 100}),
+    if let Some(weight) = spot["weight"].as_str() {
+        let flame = place.answer(
+            "flame",
+            &json!({
+                "trace": 0, "selection": selection, "weight": weight, "direction": "top_down",
+                "by_process": false, "by_tag": false, "focus": null, "least_share": 0.001, "max_nodes": 2000,
+            }),
         );
-        return i64::try_from(rows["rows"].as_array().unwrap().len()).unwrap();
-    };
-    let flame = place.answer(
-        "flame",
+        return flame["nodes"][0]["total"].as_i64().unwrap();
+    }
+    if spot["table"].is_null() {
+        let answer = answer_at(place, finding);
+        return number_of(&answer["tables"][0]["rows"]);
+    }
+    let rows = place.answer(
+        "rows",
         &json!({
-            "trace": 0, "selection": selection, "weight": weight, "direction": "top_down",
-            "by_process": false, "by_tag": false, "focus": null, "least_share": 0.001, "max_nodes": 2000,
+            "trace": 0, "table": spot["table"], "columns": [], "selection": selection,
+            "filters": spot["columns"], "sort": null, "offset": 0, "limit": 100,
         }),
     );
-    flame["nodes"][0]["total"].as_i64().unwrap()
+    number_of(&rows["rows"])
+}
+
+fn number_of(rows: &Value) -> i64 {
+    i64::try_from(rows.as_array().unwrap().len()).unwrap()
+}
+
+/// Returns the answer to the question of a spot, as the page asks it: chips and the range are options.
+fn answer_at(place: &Place, finding: &Value) -> Value {
+    let spot = &finding["spot"];
+    let mut options = spot["options"].clone();
+    let end = |name: &str| finding["range"][name].as_i64().unwrap() as f64 / 1e9;
+    let (from, to) = (end("from_ns"), end("to_ns"));
+    // The page leaves some space around a finding.
+    let space = (to - from) / 50.0;
+    options["range"] = json!(format!("{:.9}..{:.9}", (from - space).max(0.0), to + space));
+    for chip in spot["chips"].as_array().unwrap() {
+        assert_eq!(chip["field"], "process");
+        let keys = chip["values"].as_array().unwrap().iter();
+        let ids: Vec<String> = keys.map(|key| id_of(place, key)).collect();
+        options["process"] = json!(ids.join(";"));
+    }
+    place.answer(
+        "ask",
+        &json!({"trace": 0, "question": spot["question"], "options": options}),
+    )
+}
+
+/// Returns the id of a process with a key.
+fn id_of(place: &Place, key: &Value) -> String {
+    let key = key.as_str().unwrap();
+    let sql = format!("SELECT pid FROM process WHERE process_key = {key}");
+    let answer = place.answer("sql", &json!({"trace": 0, "sql": sql, "limit": 1}));
+    answer["tables"][0]["rows"][0][0].to_string()
+}
+
+/// Returns the time that the answer to the question of a spot adds up, if it has such a column.
+fn sum_at(place: &Place, finding: &Value) -> Option<i64> {
+    let question = finding["spot"]["question"].as_str()?;
+    let (_, column) = SUMS.iter().find(|(known, _)| *known == question)?;
+    let answer = answer_at(place, finding);
+    let table = &answer["tables"][0];
+    let mut columns = table["columns"].as_array().unwrap().iter();
+    let at = columns.position(|one| one["name"] == *column).unwrap();
+    let rows = table["rows"].as_array().unwrap().iter();
+    Some(rows.map(|row| row[at].as_i64().unwrap()).sum())
 }
 
 #[test]
@@ -180,31 +235,39 @@ fn the_spot_of_a_finding_shows_all_of_its_victims() {
 fn the_spot_of_a_finding_shows_its_rows() {
     let all = cards::CARDS
         .iter()
+        .filter(|card| !ONE_OF_EACH_QUESTION.contains(&card.name))
         .filter(|card| is_exhaustive() || ONE_OF_EACH.contains(&card.name));
-    let mut wrong = Vec::new();
-    for card in all {
-        let place = with_symbols(card);
-        let answer = place.answer("findings", &json!({"trace": 0}));
-        let Some(found) = of_rule(&answer, card.rule) else {
-            wrong.push(format!("{}: not found", card.name));
-            continue;
-        };
-        if found["spot"].is_null() {
-            continue;
-        }
-        let shown = shown_at(&place, found);
-        // The sum of threads and calls is at least the time in which one of them stood still. What
-        // the rule cuts away at the edges is less than a tenth.
-        let least = match found["spot"]["weight"].as_str() {
-            Some(_) => found["cost_ns"].as_i64().unwrap_or(1) * 9 / 10,
-            None => 1,
-        };
-        if shown < least {
-            wrong.push(format!(
-                "{}: {shown} of {least} at {}",
-                card.name, found["spot"]
-            ));
-        }
-    }
+    let wrong: Vec<String> = all.filter_map(wrong_spot).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_spot_of_a_finding_asks_its_question() {
+    let all = cards::CARDS
+        .iter()
+        .filter(|card| ONE_OF_EACH_QUESTION.contains(&card.name));
+    let wrong: Vec<String> = all.filter_map(wrong_spot).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Returns what is wrong with the spot of the finding of a card.
+fn wrong_spot(card: &'static cards::Card) -> Option<String> {
+    let place = with_symbols(card);
+    let answer = place.answer("findings", &json!({"trace": 0}));
+    let Some(found) = of_rule(&answer, card.rule) else {
+        return Some(format!("{}: not found", card.name));
+    };
+    let spot = &found["spot"];
+    if spot.is_null() {
+        return Some(format!("{}: it has no spot", card.name));
+    }
+    // The sum of threads and calls is at least the time in which one of them stood still. What
+    // the rule cuts away at the edges is less than a tenth.
+    let least = (found["cost_ns"].as_i64().unwrap_or(1) * 9 / 10).max(1);
+    let (shown, least) = match (spot["weight"].as_str(), sum_at(&place, found)) {
+        (None, None) => (shown_at(&place, found), 1),
+        (Some(_), _) => (shown_at(&place, found), least),
+        (None, Some(sum)) => (sum, least),
+    };
+    (shown < least).then(|| format!("{}: {shown} of {least} at {spot}", card.name))
 }
