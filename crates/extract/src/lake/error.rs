@@ -53,9 +53,11 @@ pub enum Error {
     NoCredentials {
         /// The lake.
         path: PathBuf,
+        /// The variables that name some.
+        hint: &'static str,
     },
     /// The address leads to a kind of store that etwkit does not open.
-    #[error("cannot open {}: expected a folder or s3://BUCKET/FOLDER", path.display())]
+    #[error("cannot open {}: expected a folder, s3://BUCKET/FOLDER or az://CONTAINER/FOLDER", path.display())]
     Address {
         /// The address.
         path: PathBuf,
@@ -183,15 +185,13 @@ impl Error {
                  or name a folder",
             ),
             Self::Address { .. } => Some(
-                "only lakes in buckets of S3 have an address: copy other files to this computer",
+                "only lakes in buckets of S3 and Azure have an address: copy other files to this \
+                 computer",
             ),
-            Self::NoCredentials { .. } => Some(
-                "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a \
-                 public bucket",
-            ),
+            Self::NoCredentials { hint, .. } => Some(hint),
             Self::Overwrites { .. } => Some(
-                "use a store that refuses a PUT with `If-None-Match: *` for a file that exists, as S3, R2 \
-                 and MinIO do; or name a folder",
+                "use a store that refuses a PUT with `If-None-Match: *` for a file that exists, as S3, R2, \
+                 MinIO and Azure do; or name a folder",
             ),
             Self::Taken { .. } => Some("name a folder that does not exist, or an empty one"),
             Self::Log { .. } => Some(
