@@ -7,6 +7,7 @@ use arrow_schema::ArrowError;
 use parquet::errors::ParquetError;
 
 use crate::StoreError;
+use crate::lake::snapshot::SIGN;
 
 /// Result of this module.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -179,6 +180,9 @@ impl Error {
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         match self {
+            Self::NotALake { path } if path.to_string_lossy().contains(SIGN) => {
+                Some("name the lake without a run: `etwkit lake list LAKE` lists its runs")
+            }
             Self::NotALake { .. } => Some("`etwkit lake init LAKE` makes one"),
             Self::NoObjectStores { .. } => Some(
                 "`cargo install --locked --path crates/etwkit --features object-store` makes one that does; \

@@ -347,6 +347,11 @@ fn only_an_empty_folder_becomes_a_lake() {
     );
     let error = Lake::open(farm.folder.path()).unwrap_err();
     assert!(matches!(error, Error::NotALake { .. }), "{error}");
+    assert!(error.hint().unwrap().contains("lake init"));
+    // A run has the address of its lake in its own.
+    let run = farm.path().with_file_name("lake#0123456789abcdef");
+    let error = Lake::open(&run).unwrap_err();
+    assert!(error.hint().unwrap().contains("without a run"));
 }
 
 #[test]
