@@ -346,6 +346,26 @@ fn a_condition_on_traces_alone_names_the_line_that_extracts_them() {
     assert!(!answer.err.contains("etwkit extract"), "{}", answer.err);
 }
 
+#[test]
+fn an_extract_that_is_replaced_unless_it_is_there_keeps_its_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = trace("dns-5.etl");
+    for name in ["a.etwx", "a.etwx.zip"] {
+        let target = folder.path().join(name);
+        let extract = |options: &[&str]| {
+            let done = run(&[&["extract", "--out", text(&target), &trace][..], options].concat());
+            assert_eq!(done.exit, Exit::Answered, "{}", done.err);
+            let of = "SELECT detail, labels FROM extract";
+            run(&["sql", "--format", "csv", text(&target), of]).out
+        };
+        extract(&["--label", "build=7"]);
+        let summary = ["--detail", "summary", "--no-overwrite"];
+        assert_eq!(extract(&summary), "detail,labels\r\nsummary,build=7\r\n");
+        let full = ["--no-overwrite", "--label", "build=8"];
+        assert_eq!(extract(&full), "detail,labels\r\nfull,build=8\r\n");
+    }
+}
+
 /// Each row of many extracts has what it is joined by.
 #[test]
 fn rows_with_types_have_the_number_and_the_labels_of_their_trace() {
