@@ -198,6 +198,22 @@ fn a_list_names_lakes_in_buckets() {
 }
 
 #[test]
+fn a_lake_is_no_folder_of_traces() {
+    let folder = folder(&[]);
+    let lake = folder.path().join("farm");
+    std::fs::create_dir_all(lake.join("run").join("_delta_log")).unwrap();
+    let run = folder.path().join("farm#0123456789abcdef");
+    for path in [lake, run, "az://traces/farm".into()] {
+        for wanted in [InputKind::Sources, InputKind::Session] {
+            let error = named(std::slice::from_ref(&path), wanted, false).unwrap_err();
+            let says = format!("a lake has rows and no traces: {}", path.display());
+            assert_eq!(error.to_string(), says);
+            assert!(error.hint().unwrap().contains("lake list"));
+        }
+    }
+}
+
+#[test]
 fn an_address_of_another_store_is_not_a_missing_file() {
     let folder = folder(&[]);
     for address in ["gs://traces/farm", "gcs://farm/*.etl", "abfs://farm/a.etwx"] {
