@@ -143,7 +143,14 @@ fn wrong_conditions_are_errors_with_their_place() {
             "expected a condition, found a question",
         ),
         ("nofunction(suite)", "there is no function nofunction"),
-        ("count(*) > 1", ""),
+        (
+            "count(*) > 1",
+            "expected a condition on one extract, found a function over several",
+        ),
+        (
+            "row_number() OVER () = 1",
+            "expected a condition on one extract, found a function over several",
+        ),
         ("suite = $suite", ""),
     ] {
         let (message, _) = error(condition);
