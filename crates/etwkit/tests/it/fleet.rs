@@ -354,6 +354,17 @@ fn a_condition_on_traces_alone_names_the_line_that_extracts_them() {
 }
 
 #[test]
+fn a_metric_of_other_columns_is_an_error_of_the_command_line() {
+    let folder = farm();
+    for sql in ["SELECT 1 AS one", "SELECT trace_id FROM trace"] {
+        let answer = over(&folder, &["explain", "--metric", sql], &[]);
+        assert_eq!(answer.exit, Exit::Error, "{sql}: {}", answer.out);
+        let expected = "--metric: expected SQL that gives trace_id and one number";
+        assert!(answer.err.contains(expected), "{sql}: {}", answer.err);
+    }
+}
+
+#[test]
 fn an_extract_that_is_replaced_unless_it_is_there_keeps_its_labels() {
     let folder = tempfile::tempdir().unwrap();
     let trace = trace("dns-5.etl");
