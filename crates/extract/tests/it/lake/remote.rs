@@ -36,7 +36,7 @@ pub(crate) const SLOW: &str = "slow";
 /// The time that they wait.
 pub(crate) const DELAY: Duration = Duration::from_millis(400);
 
-/// What the store speaks.
+/// The protocol of a store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Protocol {
     #[default]
