@@ -1,5 +1,5 @@
 -- The process that waited longest for pages from the disk
--- sentence: {culprit} waited {cost} for pages from the disk, {count} times; waits at the same time add up
+-- sentence: {culprit} waited {cost} for pages from the disk, {count|once|# times; waits at the same time add up}
 -- needs: hard faults
 -- evidence: dump hard-fault --process {pid}
 SELECT coalesce(p.name, 'process') || ' (' || p.pid || ')' AS culprit, h.process_key, sum(h.duration_ns) AS cost_ns, sum(h.count) AS count

@@ -1,7 +1,7 @@
 -- File operations waited for a checkpoint of NTFS
 -- card: 11
 -- sentence: {victim} waited {total} while NTFS wrote a checkpoint of the volume ({culprit}),
---   {count} times up to {longest}
+--   {count|once|# times up to {longest}}
 -- why: From time to time a thread of System writes a checkpoint of the volume, and holds the volume until it is done. After
 --   many files were deleted, it has long lists to go through, and each operation that needs the volume waits for it.
 -- fix: Let the lists be worked off before what is measured or hurried: delete many files earlier and wait a few

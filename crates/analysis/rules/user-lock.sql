@@ -1,7 +1,7 @@
 -- Programs waited for the lock of the window manager
 -- card: 2
 -- sentence: {victim} waited {total} for the lock of the window manager held by {culprit}{how},
---   {count} times up to {longest}
+--   {count|once|# times up to {longest}}
 -- why: One lock guards windows and input of all programs of a desktop. If a thread holds it for long, all windows and the
 --   mouse freeze; a program that ends holds it while Windows looks for its windows and drawing objects.
 -- fix: Let short programs without windows not load user32.dll and gdi32.dll (delay-load shell32.dll and those), or start

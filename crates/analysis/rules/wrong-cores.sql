@@ -1,7 +1,7 @@
 -- A program waits for E-cores while P-cores are idle
 -- card: 6
 -- sentence: {victim} waited {total} for busy E-cores while P-cores were mostly idle
---   ({culprit}{value}), {count} times
+--   ({culprit}{value}), {count|once|# times}
 -- why: Windows sends threads of low priority or of programs in the background to E-cores. Where these are busy,
 --   the threads take turns on them although P-cores have nothing to do.
 -- fix: Raise the priority of the program to normal or bring it to the foreground, or change the power scheme:

@@ -136,14 +136,16 @@ fn look(paths: &[PathBuf]) -> Vec<Looked> {
 
 /// Returns a note about traces; `None` without any.
 fn of_traces(traces: usize) -> Option<String> {
-    let (one, are, they) = match traces {
+    let (are, known) = match traces {
         0 => return None,
-        1 => ("one ", "is a trace".to_owned(), "it has"),
-        several => ("", format!("{several} are traces"), "they have"),
+        1 => ("one file is a trace".to_owned(), "its name and its path"),
+        several => (
+            format!("{several} files are traces"),
+            "their names and paths",
+        ),
     };
     Some(format!(
-        "of the files for --where {one}{are} without an extract: {they} a name and a path alone, \
-         no label and no other fact"
+        "{are} without an extract: --where knows only {known}"
     ))
 }
 
@@ -152,7 +154,7 @@ fn extracting(traces: &[&Path]) -> Option<String> {
     let note = of_traces(traces.len())?;
     let words = words(traces);
     Some(format!(
-        "{note}; `etwkit extract --label NAME=VALUE {words}` makes extracts (.etwx), which have them"
+        "{note}; `etwkit extract --label NAME=VALUE {words}` makes extracts (.etwx) with labels"
     ))
 }
 

@@ -65,7 +65,7 @@ pub enum Error {
         path: String,
     },
     /// No extract matches the condition of `--where`.
-    #[error("none of {of} extracts matches --where")]
+    #[error("{}", no_match(*of))]
     NoMatch {
         /// Number of extracts that were named.
         of: usize,
@@ -120,6 +120,13 @@ pub enum Error {
     /// A file that describes events is invalid.
     #[error(transparent)]
     Description(#[from] DescribeError),
+}
+
+fn no_match(of: usize) -> String {
+    match of {
+        1 => "the trace or extract does not match --where".to_owned(),
+        of => format!("none of {of} extracts matches --where"),
+    }
 }
 
 impl Error {

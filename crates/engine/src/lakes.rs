@@ -39,6 +39,7 @@ pub fn refuse_address(path: &Path) -> Result<()> {
     Ok(refuse_unknown(path)?)
 }
 
-fn is_of_lake(path: &Path) -> bool {
+/// Returns `true` for a lake, and for a run of one.
+pub(crate) fn is_of_lake(path: &Path) -> bool {
     is_lake(path) || split(path).is_some()
 }

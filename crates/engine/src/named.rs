@@ -20,12 +20,17 @@ use etwkit_extract::json7z::is_json_extract;
 use etwkit_extract::lake::{Snapshot, is_lake, split};
 use etwkit_question::test_run::TestFile;
 
+use crate::lakes::is_of_lake;
 use crate::{Error, Result, is_folder, recordings, refuse_address};
 
 /// Advice for a folder or pattern that holds nothing.
 const ENDINGS: &str = "etwkit looks for names that end with .etl, .etlgz, .etl.gz, .etl.zst, .etl.xz, .etl.bz2, .etl.lz4, \
      .zip, .7z, .cab, .diagsession, .etwx, .etwx.zip or .json7z. \
      In a pattern, ** stands for any number of folders";
+
+/// Advice for a lake where traces are expected.
+const RUNS_OF_LAKE: &str =
+    "`etwkit lake list LAKE` lists its runs, which `etwkit dump` and `etwkit diagnose` take";
 
 /// The kind of files that a folder or a pattern is searched for. A file that is named itself is
 /// always accepted.
@@ -75,6 +80,13 @@ pub fn named(words: &[PathBuf], wanted: InputKind, recursive: bool) -> Result<Ve
                     });
                 }
                 lake.run_paths().for_each(|run| named.add(run, true));
+            }
+            Meaning::Path(path, place) if wanted != InputKind::Answers && is_of_lake(&path) => {
+                return Err(Error::Named {
+                    message: format!("{place}a lake has rows and no traces: {}", path.display()),
+                    hint: RUNS_OF_LAKE.into(),
+                    source: None,
+                });
             }
             Meaning::Path(path, place) if wanted != InputKind::Session && is_folder(&path) => {
                 let inside = wanted.all(recordings(std::slice::from_ref(&path), recursive)?);

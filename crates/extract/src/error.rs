@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::kind;
+use crate::lake::run_log;
 use crate::manifest;
 use crate::store_error::{TOO_MANY_OPEN, is_too_many_open};
 
@@ -245,6 +246,9 @@ impl Error {
             Self::Open { source, .. } => hint_for_io(source),
             Self::Directory { path, .. } if path.join(manifest::FILE).is_file() => {
                 "this is an extract: `etwkit dump overview` shows its contents, `etwkit dump stats` its recording"
+            }
+            Self::Directory { path, .. } if run_log(path).is_dir() => {
+                "this is a lake: `etwkit lake list` shows its runs, which `etwkit dump` takes"
             }
             Self::Directory { .. } => "name the .etl files of one session in it",
             Self::NotRegular { .. } => {

@@ -12,7 +12,8 @@ use datafusion::arrow::array::{
     ArrayRef, AsArray, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
 };
 use datafusion::arrow::datatypes::{DataType, Int64Type};
-use datafusion::logical_expr::ExprSchemable as _;
+use datafusion::common::tree_node::TreeNode as _;
+use datafusion::logical_expr::{Expr as Planned, ExprSchemable as _};
 use datafusion::prelude::{SessionContext, col};
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, Expr, ExprWithAlias, Ident, Query, Subscript, Value, VisitMut as _, VisitorMut,
@@ -340,6 +341,14 @@ async fn rows(expr: Expr, batch: RecordBatch) -> Result<Vec<i64>> {
             hint: Some("compare it, as in suite = 'Report'".to_owned()),
         });
     }
+    if is_over_rows(&condition)? {
+        return Err(Error::Sql {
+            message: "expected a condition on one extract, found a function over several"
+                .to_owned(),
+            position: None,
+            hint: Some("`etwkit sql` counts and adds up rows of many extracts".to_owned()),
+        });
+    }
     let chosen = rows
         .filter(condition)
         .and_then(|rows| rows.select(vec![col(format!("\"{NUMBER}\""))]))
@@ -351,6 +360,17 @@ async fn rows(expr: Expr, batch: RecordBatch) -> Result<Vec<i64>> {
         numbers.and_then(|column| column.as_primitive_opt::<Int64Type>())
     });
     Ok(numbers.flatten().flatten().collect())
+}
+
+/// Returns `true` if a condition needs the rows of other extracts, as `count(*) > 1` does.
+fn is_over_rows(condition: &Planned) -> Result<bool> {
+    let is_over_rows = condition.exists(|part| {
+        Ok(matches!(
+            part,
+            Planned::AggregateFunction(_) | Planned::WindowFunction(_)
+        ))
+    });
+    is_over_rows.map_err(|e| error::from_planning(&e))
 }
 
 /// Replaces the names of a condition with those of the columns.

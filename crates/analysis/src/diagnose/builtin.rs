@@ -182,6 +182,13 @@ mod tests {
     }
 
     #[test]
+    fn what_happened_once_did_not_happen_1_times() {
+        for rule in rules() {
+            assert!(!rule.sentence.contains("} times"), "{}", rule.name);
+        }
+    }
+
+    #[test]
     fn rules_have_room_for_a_change() {
         const ROOM: usize = 25;
         for rule in rules() {

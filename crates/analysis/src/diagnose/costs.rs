@@ -252,6 +252,7 @@ mod tests {
                 "{}: a process without a name makes its text empty",
                 cost.name
             );
+            assert!(!cost.sentence.contains("} times"), "{}", cost.name);
             assert!(
                 !cost.needs.is_empty() && !cost.evidence.is_empty(),
                 "{}",

@@ -32,6 +32,10 @@ const MARK_TO_MARK: &str = "mark-to-mark";
 /// Name of the metric that needs no option.
 pub(super) const OF_TRACE: &str = "length of the trace";
 
+/// The expected columns of SQL.
+const COLUMNS: &str = "expected SQL that gives trace_id and one number, as does \
+                       SELECT trace_id, max(ts_ns) / 1e6 FROM mark GROUP BY trace_id";
+
 /// Name of the metric that SQL of the user gives, which may be no time.
 pub(super) const OF_SQL: &str = "the SQL of --metric";
 
@@ -163,11 +167,10 @@ fn own(session: &Session, sql: String, runs: &mut [Run]) -> Result<()> {
         let is_one = row.contains_key("metric") || others().count() == 1;
         let run = row.get("trace_id").and_then(AnyValue::whole);
         let (Some(run), Some(value), true) = (run, value, is_one) else {
-            return Err(Error::NotThere {
-                message: "the SQL of --metric does not give trace_id and one number".to_owned(),
-                how: "for example SELECT trace_id, max(ts_ns) / 1e6 FROM mark GROUP BY trace_id"
-                    .to_owned(),
-            });
+            return Err(Error::Option(OptionError::Value {
+                option: "metric",
+                problem: COLUMNS.to_owned(),
+            }));
         };
         let number = match value {
             AnyValue::Whole(number) => Some(*number as f64),

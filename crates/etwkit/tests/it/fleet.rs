@@ -143,7 +143,14 @@ fn wrong_conditions_are_errors_with_their_place() {
             "expected a condition, found a question",
         ),
         ("nofunction(suite)", "there is no function nofunction"),
-        ("count(*) > 1", ""),
+        (
+            "count(*) > 1",
+            "expected a condition on one extract, found a function over several",
+        ),
+        (
+            "row_number() OVER () = 1",
+            "expected a condition on one extract, found a function over several",
+        ),
         ("suite = $suite", ""),
     ] {
         let (message, _) = error(condition);
@@ -315,7 +322,9 @@ fn no_match_names_the_labels_that_there_are() {
     );
     assert_eq!(answer.exit, Exit::Answered, "{}", answer.err);
     assert!(
-        answer.err.contains("one is a trace without an extract"),
+        answer
+            .err
+            .contains("note: one file is a trace without an extract: --where "),
         "{}",
         answer.err
     );
@@ -324,14 +333,15 @@ fn no_match_names_the_labels_that_there_are() {
 
 #[test]
 fn a_condition_on_traces_alone_names_the_line_that_extracts_them() {
+    const NO_MATCH: &str = "error: the trace or extract does not match --where\n";
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("four.etl");
     std::fs::copy(trace("dns-5.etl"), &copy).unwrap();
     let line = format!("`etwkit extract --label NAME=VALUE {}`", text(&copy));
     for (condition, message) in [
         ("suite = 'Report'", "error: there is no column suite"),
-        ("label['suite'] = 'Report'", "error: none of 1 extracts"),
-        ("computer = 'BUILD-7'", "error: none of 1 extracts"),
+        ("label['suite'] = 'Report'", NO_MATCH),
+        ("computer = 'BUILD-7'", NO_MATCH),
     ] {
         let answer = run(&["dump", "cpu", "--where", condition, text(&copy)]);
         assert_eq!(answer.exit, Exit::Error, "{condition}");
@@ -341,6 +351,37 @@ fn a_condition_on_traces_alone_names_the_line_that_extracts_them() {
     // A typing error has nothing to do with traces.
     let answer = run(&["dump", "cpu", "--where", "suite = = 1", text(&copy)]);
     assert!(!answer.err.contains("etwkit extract"), "{}", answer.err);
+}
+
+#[test]
+fn a_metric_of_other_columns_is_an_error_of_the_command_line() {
+    let folder = farm();
+    for sql in ["SELECT 1 AS one", "SELECT trace_id FROM trace"] {
+        let answer = over(&folder, &["explain", "--metric", sql], &[]);
+        assert_eq!(answer.exit, Exit::Error, "{sql}: {}", answer.out);
+        let expected = "--metric: expected SQL that gives trace_id and one number";
+        assert!(answer.err.contains(expected), "{sql}: {}", answer.err);
+    }
+}
+
+#[test]
+fn an_extract_that_is_replaced_unless_it_is_there_keeps_its_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = trace("dns-5.etl");
+    for name in ["a.etwx", "a.etwx.zip"] {
+        let target = folder.path().join(name);
+        let extract = |options: &[&str]| {
+            let done = run(&[&["extract", "--out", text(&target), &trace][..], options].concat());
+            assert_eq!(done.exit, Exit::Answered, "{}", done.err);
+            let of = "SELECT detail, labels FROM extract";
+            run(&["sql", "--format", "csv", text(&target), of]).out
+        };
+        extract(&["--label", "build=7"]);
+        let summary = ["--detail", "summary", "--no-overwrite"];
+        assert_eq!(extract(&summary), "detail,labels\r\nsummary,build=7\r\n");
+        let full = ["--no-overwrite", "--label", "build=8"];
+        assert_eq!(extract(&full), "detail,labels\r\nfull,build=8\r\n");
+    }
 }
 
 /// Each row of many extracts has what it is joined by.

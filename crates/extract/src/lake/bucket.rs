@@ -1,4 +1,4 @@
-//! Lakes in a bucket of an object store that speaks the protocol of S3.
+//! Lakes in a bucket of an object store.
 
 use std::env;
 use std::fmt;
@@ -9,19 +9,18 @@ use std::sync::{Arc, OnceLock, mpsc};
 
 use bytes::Bytes;
 use futures::TryStreamExt;
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::path::Path as Name;
 use object_store::prefix::PrefixStore;
 use object_store::{
-    ClientConfigKey, GetOptions, GetRange, OBJECT_STORE_COALESCE_DEFAULT, ObjectStore,
-    ObjectStoreExt, RetryConfig, coalesce_ranges,
+    GetOptions, GetRange, GetResult, OBJECT_STORE_COALESCE_DEFAULT, ObjectStore, ObjectStoreExt,
+    coalesce_ranges,
 };
 use tempfile::{NamedTempFile, TempPath};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::block_in_place;
 
 use crate::lake::place::in_bucket;
-use crate::lake::{Error, Result};
+use crate::lake::{Error, Result, client};
 use crate::{Ranges, Slice};
 
 /// Bytes at the end of a file that are read when it is opened: its description and the index of its
@@ -31,43 +30,11 @@ const END: u64 = 256 << 10;
 /// Maximum bytes of a file that is in memory while it is read as a whole.
 const MAX_IN_MEMORY: u64 = 4 << 20;
 
-/// Time of a request, with the 96 MiB of a large file on a slow line.
-const TIMEOUT: &str = "300s";
-
-/// The variable that has another time.
-const TIMEOUT_VARIABLE: &str = "AWS_TIMEOUT";
-
 /// The variable with the folder for temporary files, as in all of etwkit.
 const TEMP_DIR: &str = "ETWKIT_TMP";
 
-/// Attempts after the first one. They take three seconds together, so that a wrong address is soon an
-/// error.
-const RETRIES: usize = 5;
-
 /// The name of the store in errors.
-const STORE: &str = "S3";
-
-/// Ways to get credentials, each by the settings that name it. Without them, the client would look for
-/// the service of a virtual machine that nobody has named.
-const CREDENTIALS: [&[AmazonS3ConfigKey]; 5] = [
-    &[
-        AmazonS3ConfigKey::AccessKeyId,
-        AmazonS3ConfigKey::SecretAccessKey,
-    ],
-    &[
-        AmazonS3ConfigKey::WebIdentityTokenFile,
-        AmazonS3ConfigKey::RoleArn,
-    ],
-    &[AmazonS3ConfigKey::ContainerCredentialsRelativeUri],
-    &[
-        AmazonS3ConfigKey::ContainerCredentialsFullUri,
-        AmazonS3ConfigKey::ContainerAuthorizationTokenFile,
-    ],
-    &[AmazonS3ConfigKey::MetadataEndpoint],
-];
-
-/// Texts that mean yes.
-const YES: [&str; 5] = ["1", "on", "true", "y", "yes"];
+const STORE: &str = "bucket";
 
 /// A file on the disk of this computer, which is deleted when it is dropped.
 pub(crate) struct Spooled {
@@ -87,41 +54,14 @@ pub(crate) fn open(path: &Path) -> Result<Arc<dyn ObjectStore>> {
         expected: expected.to_owned(),
         source: None,
     };
-    let place = in_bucket(path).filter(|(bucket, _)| !bucket.is_empty());
-    let (bucket, folder) = place.ok_or_else(|| wrong("s3://BUCKET/FOLDER"))?;
+    let place = in_bucket(path);
+    let (kind, bucket, folder) = place.ok_or_else(|| wrong("the address of a bucket"))?;
+    if bucket.is_empty() {
+        return Err(wrong(client::address(kind)));
+    }
     let folder = Name::parse(folder).map_err(|_| wrong("names between single slashes"))?;
-    let mut builder = AmazonS3Builder::from_env();
-    if !is_public(&builder) && !has_credentials(&builder) {
-        return Err(Error::NoCredentials {
-            path: path.to_owned(),
-        });
-    }
-    if env::var_os(TIMEOUT_VARIABLE).is_none() {
-        let key = AmazonS3ConfigKey::Client(ClientConfigKey::Timeout);
-        builder = builder.with_config(key, TIMEOUT);
-    }
-    let retry = RetryConfig {
-        max_retries: RETRIES,
-        ..RetryConfig::default()
-    };
-    let store = builder.with_retry(retry).with_bucket_name(bucket).build();
-    let store = store.map_err(|source| Error::Bucket {
-        path: path.to_owned(),
-        expected: "settings of a store in the variables AWS_…".to_owned(),
-        source: Some(Box::new(source)),
-    })?;
+    let store = client::open(path, kind, bucket)?;
     Ok(Arc::new(PrefixStore::new(store, folder)))
-}
-
-/// Returns `true` if requests need no credentials.
-fn is_public(builder: &AmazonS3Builder) -> bool {
-    let value = builder.get_config_value(&AmazonS3ConfigKey::SkipSignature);
-    value.is_some_and(|value| YES.contains(&value.to_lowercase().as_str()))
-}
-
-fn has_credentials(builder: &AmazonS3Builder) -> bool {
-    let has = |key: &AmazonS3ConfigKey| builder.get_config_value(key).is_some();
-    CREDENTIALS.iter().any(|keys| keys.iter().all(has))
 }
 
 /// Waits for a request. The client needs a runtime of its own: a thread of another one must not wait for
@@ -153,16 +93,32 @@ pub(crate) async fn slice(
     objects: Arc<dyn ObjectStore>,
     name: Name,
 ) -> object_store::Result<Slice> {
-    let options = GetOptions {
-        range: Some(GetRange::Suffix(END)),
-        ..GetOptions::default()
+    let opened = match get(&objects, &name, GetRange::Suffix(END)).await {
+        // Azure has no ranges that count from the end.
+        Err(object_store::Error::NotSupported { .. }) => {
+            let size = objects.head(&name).await?.size;
+            let end = GetRange::Bounded(size.saturating_sub(END)..size);
+            get(&objects, &name, end).await?
+        }
+        opened => opened?,
     };
-    let opened = objects.get_opts(&name, options).await?;
     let size = opened.meta.size;
     let length = length(&opened.range);
     let end = of_length(opened.bytes().await?, length)?;
     let file = RemoteFile { objects, name };
     Ok(Slice::of_remote(Arc::new(file), size, end))
+}
+
+async fn get(
+    objects: &Arc<dyn ObjectStore>,
+    name: &Name,
+    range: GetRange,
+) -> object_store::Result<GetResult> {
+    let options = GetOptions {
+        range: Some(range),
+        ..GetOptions::default()
+    };
+    objects.get_opts(name, options).await
 }
 
 /// Reads a file as a whole, to memory or to the disk.

@@ -7,6 +7,7 @@ use arrow_schema::ArrowError;
 use parquet::errors::ParquetError;
 
 use crate::StoreError;
+use crate::lake::snapshot::SIGN;
 
 /// Result of this module.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -53,9 +54,11 @@ pub enum Error {
     NoCredentials {
         /// The lake.
         path: PathBuf,
+        /// The variables that name some.
+        hint: &'static str,
     },
     /// The address leads to a kind of store that etwkit does not open.
-    #[error("cannot open {}: expected a folder or s3://BUCKET/FOLDER", path.display())]
+    #[error("cannot open {}: expected a folder, s3://BUCKET/FOLDER or az://CONTAINER/FOLDER", path.display())]
     Address {
         /// The address.
         path: PathBuf,
@@ -177,21 +180,22 @@ impl Error {
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         match self {
+            Self::NotALake { path } if path.to_string_lossy().contains(SIGN) => {
+                Some("name the lake without a run: `etwkit lake list LAKE` lists its runs")
+            }
             Self::NotALake { .. } => Some("`etwkit lake init LAKE` makes one"),
             Self::NoObjectStores { .. } => Some(
                 "`cargo install --locked --path crates/etwkit --features object-store` makes one that does; \
                  or name a folder",
             ),
             Self::Address { .. } => Some(
-                "only lakes in buckets of S3 have an address: copy other files to this computer",
+                "only lakes in buckets of S3 and Azure have an address: copy other files to this \
+                 computer",
             ),
-            Self::NoCredentials { .. } => Some(
-                "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a \
-                 public bucket",
-            ),
+            Self::NoCredentials { hint, .. } => Some(hint),
             Self::Overwrites { .. } => Some(
-                "use a store that refuses a PUT with `If-None-Match: *` for a file that exists, as S3, R2 \
-                 and MinIO do; or name a folder",
+                "use a store that refuses a PUT with `If-None-Match: *` for a file that exists, as S3, R2, \
+                 MinIO and Azure do; or name a folder",
             ),
             Self::Taken { .. } => Some("name a folder that does not exist, or an empty one"),
             Self::Log { .. } => Some(

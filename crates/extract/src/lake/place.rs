@@ -4,20 +4,34 @@ use std::path::Path;
 
 use crate::lake::{Error, Result};
 
-/// The start of the address of a bucket.
-const SCHEME: &str = "s3://";
+/// A kind of object store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// S3, and what speaks its protocol.
+    S3,
+    /// Blobs of Azure.
+    Azure,
+}
 
-/// Returns the bucket and the folder in it; `None` for the path of a folder of this computer.
-pub(crate) fn in_bucket(path: &Path) -> Option<(&str, &str)> {
-    let place = path.to_str()?.strip_prefix(SCHEME)?;
-    Some(place.split_once('/').unwrap_or((place, "")))
+/// The start of an address of each kind.
+const SCHEMES: [(&str, Kind); 2] = [("s3://", Kind::S3), ("az://", Kind::Azure)];
+
+/// Returns the kind of store, the bucket and the folder in it; `None` for the path of a folder of this
+/// computer.
+pub(crate) fn in_bucket(path: &Path) -> Option<(Kind, &str, &str)> {
+    let path = path.to_str()?;
+    let stripped = |(scheme, kind): (&str, Kind)| Some((kind, path.strip_prefix(scheme)?));
+    let (kind, place) = SCHEMES.into_iter().find_map(stripped)?;
+    // Azure calls a bucket a container.
+    let (bucket, folder) = place.split_once('/').unwrap_or((place, ""));
+    Some((kind, bucket, folder))
 }
 
 /// Refuses the address of another kind of place. As the path of a folder it would be created in the current
 /// one.
 ///
 /// # Errors
-/// The path is an address, and not one of a bucket of S3.
+/// The path is an address, and not one of a bucket that etwkit opens.
 pub fn refuse_unknown(path: &Path) -> Result<()> {
     if in_bucket(path).is_some() || !is_address(path) {
         return Ok(());
@@ -45,8 +59,9 @@ mod tests {
     #[test]
     fn buckets_have_an_address() {
         let place = |path: &'static str| in_bucket(Path::new(path));
-        assert_eq!(place("s3://traces/a/b"), Some(("traces", "a/b")));
-        assert_eq!(place("s3://traces"), Some(("traces", "")));
+        assert_eq!(place("s3://traces/a/b"), Some((Kind::S3, "traces", "a/b")));
+        assert_eq!(place("s3://traces"), Some((Kind::S3, "traces", "")));
+        assert_eq!(place("az://traces/a"), Some((Kind::Azure, "traces", "a")));
         assert_eq!(place("s3/traces"), None);
         assert_eq!(place("./s3://traces"), None);
     }
@@ -54,11 +69,11 @@ mod tests {
     #[test]
     fn other_addresses_are_refused() {
         let is_refused = |path: &str| refuse_unknown(path.as_ref()).is_err();
-        for address in ["gs://a/b", "az://a", "s3a://a/b", "http://a/b", "S3://a/b"] {
+        for address in ["gs://a/b", "abfs://a", "s3a://a", "http://a/b", "S3://a/b"] {
             assert!(is_refused(address), "{address}");
         }
         for place in [
-            "s3://a/b", "farm", "./gs://a", "C://farm", "a b://c", "://a",
+            "s3://a/b", "az://a/b", "farm", "./gs://a", "C://farm", "a b://c", "://a",
         ] {
             assert!(!is_refused(place), "{place}");
         }

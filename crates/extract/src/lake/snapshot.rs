@@ -16,7 +16,7 @@ use crate::lake::{Error, Lake, Result, Run};
 use crate::{Slice, run_id};
 
 /// The sign between a lake and the hash of a run in a path: `lake#9f2c5b0e41d7a386`.
-const SIGN: char = '#';
+pub(crate) const SIGN: char = '#';
 
 /// Digits of the hash of a trace.
 const DIGITS: usize = 16;

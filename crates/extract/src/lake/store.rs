@@ -373,7 +373,7 @@ fn until_decided(
 /// The error of a file that cannot be created although there is none.
 fn undecided() -> object_store::Error {
     object_store::Error::Generic {
-        store: "S3",
+        store: "bucket",
         source: "another request for this file has not ended".into(),
     }
 }

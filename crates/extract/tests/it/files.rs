@@ -103,6 +103,16 @@ fn an_extract_in_place_of_a_trace_is_named() {
 }
 
 #[test]
+fn a_lake_in_place_of_a_trace_is_named() {
+    let folder = Folder::new();
+    std::fs::create_dir_all(folder.path("run").join("_delta_log")).unwrap();
+    assert_refused(
+        open_one(&folder.path("")),
+        &["hint: this is a lake: `etwkit lake list`"],
+    );
+}
+
+#[test]
 fn the_same_file_twice_is_refused() {
     let folder = Folder::new();
     let path = folder.write("a.etl", &made("power-5.etl"));

@@ -92,11 +92,13 @@ fn a_file_of_another_kind_is_neither_a_trace_nor_an_extract() {
 #[test]
 fn an_address_of_another_store_is_not_a_missing_file() {
     let place = Place::new();
-    for address in ["gs://traces/a.etl", "az://farm/a.etwx"] {
+    for address in ["gs://traces/a.etl", "abfs://farm/a.etwx"] {
         let reply = place.post("open", &json!({"path": address}));
         assert_eq!(reply.status, 400);
         let failure = reply.json();
-        let message = format!("cannot open {address}: expected a folder or s3://BUCKET/FOLDER");
+        let message = format!(
+            "cannot open {address}: expected a folder, s3://BUCKET/FOLDER or az://CONTAINER/FOLDER"
+        );
         assert_eq!(failure["message"], message);
         assert!(failure["hint"].is_string(), "{failure}");
     }

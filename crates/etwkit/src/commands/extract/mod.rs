@@ -8,6 +8,7 @@ pub(crate) mod label;
 mod plan;
 pub(super) mod progress;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -250,8 +251,13 @@ fn one(
     }
     let start = Instant::now();
     let input = input::open_paths(&job.traces, &args.traces)?;
-    if options.no_overwrite && is_there(&job.target, &input.source_hash()?, (args, &options)) {
-        return Ok(Outcome::Kept);
+    let mut labels = None;
+    if options.no_overwrite {
+        let hash = input.source_hash()?;
+        if is_there(&job.target, &hash, (args, &options)) {
+            return Ok(Outcome::Kept);
+        }
+        labels = labels_to_keep(&job.target, &hash, args);
     }
     let size: u64 = input.parts().iter().map(|part| part.size).sum();
     let mut bar = bars.start(&job.label(), size);
@@ -269,6 +275,7 @@ fn one(
     let options = ConvertOptions {
         names: Some(&names),
         range,
+        labels: labels.as_ref().or(options.labels),
         ..options
     };
     let mut convert = |target: &Path, options: ConvertOptions<'_>| {
@@ -312,6 +319,21 @@ fn is_there(
     })
 }
 
+/// The labels of an extract of that trace that is there and has to be replaced; `None` if there is none, or
+/// if new labels are given.
+fn labels_to_keep(
+    target: &Path,
+    hash: &str,
+    args: &ExtractArgs,
+) -> Option<BTreeMap<String, String>> {
+    if !args.labels.is_empty() {
+        return None;
+    }
+    let extract = Extract::open(target).ok()?;
+    let manifest = extract.manifest();
+    (manifest.source.hash == hash).then(|| manifest.labels.clone())
+}
+
 /// True if an extract is written as one file.
 fn is_packed(target: &Path) -> bool {
     target
@@ -328,12 +350,18 @@ fn packed(
     bars: &Bars,
 ) -> anyhow::Result<Outcome> {
     // Checked here, because the folder that is packed afterwards is always new.
+    let mut labels = None;
     if options.no_overwrite && !json::is_meant(job) {
         let hash = input::open_paths(&job.traces, &args.traces)?.source_hash()?;
         if is_there(&job.target, &hash, (args, &options)) {
             return Ok(Outcome::Kept);
         }
+        labels = labels_to_keep(&job.target, &hash, args);
     }
+    let options = ConvertOptions {
+        labels: labels.as_ref().or(options.labels),
+        ..options
+    };
     let packing = Packing::begin(&job.target)?;
     let unpacked = Job {
         target: packing.folder(),

@@ -39,7 +39,12 @@ pub(super) fn drop(args: &DropArgs, printer: &mut Printer<'_>) -> anyhow::Result
         print(&mut runs, ("lake drop", args.json), printer)?;
     }
     if !args.json {
-        printer.line(&format!("dropped {}", counted(dropped as u64, RUNS)))?;
+        let (verb, number) = if args.dry_run {
+            ("would drop", runs.len())
+        } else {
+            ("dropped", dropped)
+        };
+        printer.line(&format!("{verb} {}", counted(number as u64, RUNS)))?;
     }
     if dropped > 0 {
         printer.note(

@@ -23,7 +23,8 @@ fn wrong_arguments_say_what_was_expected() {
         ),
         (
             call("open", json!({"path": "gs://traces/a.etl"})),
-            "cannot open gs://traces/a.etl: expected a folder or s3://BUCKET/FOLDER",
+            "cannot open gs://traces/a.etl: expected a folder, s3://BUCKET/FOLDER or \
+             az://CONTAINER/FOLDER",
         ),
         (
             call("open", json!({"path": "a\u{1b}]0;x\u{7}\u{202e}.etl"})),

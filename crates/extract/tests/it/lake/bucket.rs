@@ -10,7 +10,7 @@ use etwkit_extract::lake::{Error, Lake, Snapshot, stamp};
 use etwkit_extract::manifest::Detail;
 use etwkit_testkit::Random;
 
-use super::s3::{DELAY, Fault, LAKE, S3, SLOW};
+use super::remote::{DELAY, Fault, LAKE, Protocol, Remote, SLOW};
 use super::support::{Farm, marks, one};
 use super::{LONG, NOW};
 
@@ -27,7 +27,16 @@ fn place() -> Option<PathBuf> {
 
 #[test]
 fn a_bucket_has_all_that_a_folder_has() {
-    let store = S3::start(Fault::None);
+    has_all_that_a_folder_has(Protocol::S3);
+}
+
+#[test]
+fn a_container_of_azure_has_all_that_a_folder_has() {
+    has_all_that_a_folder_has(Protocol::Azure);
+}
+
+fn has_all_that_a_folder_has(protocol: Protocol) {
+    let store = Remote::start(protocol, Fault::None);
     store.run("lake::bucket::all_steps");
     let kept = store.kept.lock().unwrap();
     let mut names = kept.files.keys();
@@ -79,7 +88,16 @@ fn all_steps() {
 
 #[test]
 fn a_writer_that_was_too_late_commits_after_the_other() {
-    let store = S3::start(Fault::OtherWriter);
+    commits_after_the_other(Protocol::S3);
+}
+
+#[test]
+fn a_writer_to_azure_that_was_too_late_commits_after_the_other() {
+    commits_after_the_other(Protocol::Azure);
+}
+
+fn commits_after_the_other(protocol: Protocol) {
+    let store = Remote::start(protocol, Fault::OtherWriter);
     store.run("lake::bucket::a_run_is_added");
     let kept = store.kept.lock().unwrap();
     let commit = |number: u32| {
@@ -92,7 +110,16 @@ fn a_writer_that_was_too_late_commits_after_the_other() {
 
 #[test]
 fn a_lost_answer_is_no_other_writer() {
-    let store = S3::start(Fault::LostAnswer);
+    is_no_other_writer(Protocol::S3);
+}
+
+#[test]
+fn a_lost_answer_of_azure_is_no_other_writer() {
+    is_no_other_writer(Protocol::Azure);
+}
+
+fn is_no_other_writer(protocol: Protocol) {
+    let store = Remote::start(protocol, Fault::LostAnswer);
     store.run("lake::bucket::a_run_is_added");
     let kept = store.kept.lock().unwrap();
     let name = "farm/lake/run/_delta_log/00000000000000000002.json";
@@ -101,12 +128,12 @@ fn a_lost_answer_is_no_other_writer() {
 
 #[test]
 fn a_file_that_another_request_is_writing_is_tried_again() {
-    S3::start(Fault::Conflict).run("lake::bucket::a_run_is_added");
+    Remote::start(Protocol::S3, Fault::Conflict).run("lake::bucket::a_run_is_added");
 }
 
 #[test]
 fn an_empty_file_may_stand_for_the_folder() {
-    let store = S3::start(Fault::None);
+    let store = Remote::start(Protocol::S3, Fault::None);
     let folder = "farm/lake/".to_owned();
     store.kept.lock().unwrap().files.insert(folder, Vec::new());
     store.run("lake::bucket::a_run_is_added");
@@ -123,7 +150,7 @@ fn a_run_is_added() {
 
 #[test]
 fn a_store_that_replaces_files_is_refused() {
-    let store = S3::start(Fault::Overwrites);
+    let store = Remote::start(Protocol::S3, Fault::Overwrites);
     store.run("lake::bucket::no_lake_is_made");
     let kept = store.kept.lock().unwrap();
     assert!(kept.files.is_empty(), "{:?}", kept.files.keys());
@@ -139,7 +166,7 @@ fn no_lake_is_made() {
 
 #[test]
 fn a_short_answer_is_an_error() {
-    S3::start(Fault::ShortAnswer).run("lake::bucket::bytes_are_missing");
+    Remote::start(Protocol::S3, Fault::ShortAnswer).run("lake::bucket::bytes_are_missing");
 }
 
 #[test]
@@ -159,7 +186,7 @@ fn bytes_are_missing() {
 
 #[test]
 fn a_slow_bucket_delays_no_other_lake() {
-    S3::start(Fault::None).run("lake::bucket::a_slow_lake_and_a_folder");
+    Remote::start(Protocol::S3, Fault::None).run("lake::bucket::a_slow_lake_and_a_folder");
 }
 
 #[test]
@@ -181,7 +208,7 @@ fn a_slow_lake_and_a_folder() {
 
 #[test]
 fn writers_of_a_bucket_lose_nothing() {
-    S3::start(Fault::None).run("lake::bucket::two_writers_and_a_compactor");
+    Remote::start(Protocol::S3, Fault::None).run("lake::bucket::two_writers_and_a_compactor");
 }
 
 #[test]
@@ -209,7 +236,16 @@ fn two_writers_and_a_compactor() {
 
 #[test]
 fn only_columns_that_are_needed_are_read() {
-    let store = S3::start(Fault::None);
+    reads_only_columns_that_are_needed(Protocol::S3);
+}
+
+#[test]
+fn only_columns_that_are_needed_are_read_from_azure() {
+    reads_only_columns_that_are_needed(Protocol::Azure);
+}
+
+fn reads_only_columns_that_are_needed(protocol: Protocol) {
+    let store = Remote::start(protocol, Fault::None);
     store.run("lake::bucket::a_large_run_is_added");
     let (size, before) = {
         let kept = store.kept.lock().unwrap();
@@ -268,7 +304,7 @@ fn a_large_run_is_merged() {
 
 #[test]
 fn nothing_is_asked_without_credentials() {
-    let store = S3::start(Fault::None);
+    let store = Remote::start(Protocol::S3, Fault::None);
     store.run_with("lake::bucket::credentials_are_missing", &[]);
     store.run_with(
         "lake::bucket::credentials_are_missing",
@@ -286,4 +322,40 @@ fn credentials_are_missing() {
     assert!(error.hint().unwrap().contains("AWS_ACCESS_KEY_ID"));
     let error = Lake::init("s3:///lake".as_ref()).unwrap_err();
     assert!(error.to_string().ends_with("expected s3://BUCKET/FOLDER"));
+}
+
+#[test]
+fn nothing_of_azure_is_asked_without_credentials() {
+    let store = Remote::start(Protocol::Azure, Fault::None);
+    let name = ("AZURE_STORAGE_ACCOUNT_NAME", "account");
+    let key = ("AZURE_STORAGE_ACCOUNT_KEY", "a2V5");
+    let client = ("AZURE_CLIENT_ID", "client");
+    for variables in [&[][..], &[name], &[key], &[name, client]] {
+        store.run_with("lake::bucket::credentials_of_azure_are_missing", variables);
+    }
+    assert_eq!(store.kept.lock().unwrap().requests, [""; 0]);
+}
+
+#[test]
+fn credentials_of_azure_are_missing() {
+    let Some(path) = place() else { return };
+    let error = Lake::open(&path).unwrap_err();
+    assert!(matches!(error, Error::NoCredentials { .. }), "{error}");
+    assert!(error.hint().unwrap().contains("AZURE_STORAGE_ACCOUNT_KEY"));
+    let error = Lake::init("az:///lake".as_ref()).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .ends_with("expected az://CONTAINER/FOLDER")
+    );
+}
+
+#[test]
+fn the_variables_of_the_program_az_are_credentials() {
+    let variables = [
+        ("AZURE_STORAGE_ACCOUNT", "account"),
+        ("AZURE_STORAGE_KEY", "a2V5"),
+    ];
+    let store = Remote::start(Protocol::Azure, Fault::None);
+    store.run_with("lake::bucket::a_run_is_added", &variables);
 }

@@ -1,12 +1,14 @@
 //! Lakes of small extracts: what is there after each step, and after a step that did not take place.
 
 #[cfg(feature = "object-store")]
+mod azure;
+#[cfg(feature = "object-store")]
 mod bucket;
 mod crash;
 mod hostile;
 mod log;
 #[cfg(feature = "object-store")]
-mod s3;
+mod remote;
 mod support;
 mod writers;
 
@@ -345,6 +347,11 @@ fn only_an_empty_folder_becomes_a_lake() {
     );
     let error = Lake::open(farm.folder.path()).unwrap_err();
     assert!(matches!(error, Error::NotALake { .. }), "{error}");
+    assert!(error.hint().unwrap().contains("lake init"));
+    // A run has the address of its lake in its own.
+    let run = farm.path().with_file_name("lake#0123456789abcdef");
+    let error = Lake::open(&run).unwrap_err();
+    assert!(error.hint().unwrap().contains("without a run"));
 }
 
 #[test]
@@ -389,7 +396,11 @@ fn damage_is_found() {
 
 #[test]
 fn an_address_of_another_kind_is_no_folder() {
-    for address in ["gs://traces/lake", "az://traces/lake", "http://traces/lake"] {
+    for address in [
+        "gs://traces/lake",
+        "abfs://traces/lake",
+        "http://traces/lake",
+    ] {
         let path = address.as_ref();
         for error in [
             Lake::init(path).unwrap_err(),
@@ -397,8 +408,9 @@ fn an_address_of_another_kind_is_no_folder() {
             Snapshot::open(path).unwrap_err(),
         ] {
             let error = error.to_string();
-            let expected =
-                format!("cannot open {address}: expected a folder or s3://BUCKET/FOLDER");
+            let expected = format!(
+                "cannot open {address}: expected a folder, s3://BUCKET/FOLDER or az://CONTAINER/FOLDER"
+            );
             assert_eq!(error, expected);
         }
         let (scheme, _) = address.split_once('/').unwrap();
@@ -409,13 +421,15 @@ fn an_address_of_another_kind_is_no_folder() {
 #[cfg(not(feature = "object-store"))]
 #[test]
 fn a_bucket_is_refused_by_a_build_without_object_stores() {
-    let path = "s3://traces/lake".as_ref();
-    for error in [
-        Lake::init(path).unwrap_err(),
-        Lake::open(path).unwrap_err(),
-        Snapshot::open(path).unwrap_err(),
-    ] {
-        assert!(matches!(error, Error::NoObjectStores { .. }), "{error}");
-        assert!(error.hint().unwrap().contains("--features object-store"));
+    for path in ["s3://traces/lake", "az://traces/lake"] {
+        let path = path.as_ref();
+        for error in [
+            Lake::init(path).unwrap_err(),
+            Lake::open(path).unwrap_err(),
+            Snapshot::open(path).unwrap_err(),
+        ] {
+            assert!(matches!(error, Error::NoObjectStores { .. }), "{error}");
+            assert!(error.hint().unwrap().contains("--features object-store"));
+        }
     }
 }

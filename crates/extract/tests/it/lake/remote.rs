@@ -1,6 +1,6 @@
-//! An object store on this computer, which stands in for S3.
+//! An object store on this computer, which stands in for S3 and for Azure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
@@ -8,15 +8,17 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use super::azure;
+
 /// The time of all files.
 const CHANGED: &str = "2020-01-01T00:00:00.000Z";
-const CHANGED_HTTP: &str = "Wed, 01 Jan 2020 00:00:00 GMT";
+pub(crate) const CHANGED_HTTP: &str = "Wed, 01 Jan 2020 00:00:00 GMT";
 
 /// The variable with the address of the lake, which only the steps of a test have.
 pub(crate) const LAKE: &str = "ETWKIT_TEST_LAKE";
 
-/// The start of the names of variables of the client, which would lead to other places.
-const OF_CLIENT: &str = "AWS_";
+/// The starts of the names of variables of the clients, which would lead to other places.
+const OF_CLIENTS: [&str; 3] = ["AWS_", "AZURE_", "IDENTITY_"];
 
 /// Others that would.
 const PROXIES: [&str; 6] = [
@@ -33,6 +35,59 @@ pub(crate) const SLOW: &str = "slow";
 
 /// The time that they wait.
 pub(crate) const DELAY: Duration = Duration::from_millis(400);
+
+/// The protocol of a store.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    #[default]
+    S3,
+    Azure,
+}
+
+impl Protocol {
+    const fn lake(self) -> &'static str {
+        match self {
+            Self::S3 => "s3://traces/farm/lake",
+            Self::Azure => "az://traces/farm/lake",
+        }
+    }
+
+    /// The variables with the place of the store.
+    fn settings(self, address: &str) -> Vec<(&'static str, &str)> {
+        match self {
+            Self::S3 => vec![
+                ("AWS_ENDPOINT_URL", address),
+                ("AWS_ALLOW_HTTP", "true"),
+                ("AWS_REGION", "us-east-1"),
+            ],
+            Self::Azure => vec![
+                ("AZURE_STORAGE_ENDPOINT", address),
+                ("AZURE_ALLOW_HTTP", "true"),
+            ],
+        }
+    }
+
+    const fn credentials(self) -> [(&'static str, &'static str); 2] {
+        match self {
+            Self::S3 => [
+                ("AWS_ACCESS_KEY_ID", "key"),
+                ("AWS_SECRET_ACCESS_KEY", "secret"),
+            ],
+            Self::Azure => [
+                ("AZURE_STORAGE_ACCOUNT_NAME", "account"),
+                ("AZURE_STORAGE_ACCOUNT_KEY", "a2V5"),
+            ],
+        }
+    }
+
+    /// The answer to a request that would create a file again.
+    const fn refusal(self) -> &'static str {
+        match self {
+            Self::S3 => "412 Precondition Failed",
+            Self::Azure => "409 Conflict",
+        }
+    }
+}
 
 /// A fault. Apart from the last one, each happens once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,20 +114,22 @@ pub(crate) struct Kept {
     /// Bytes of files that were sent.
     pub(crate) sent: usize,
     fault: Option<Fault>,
+    protocol: Protocol,
 }
 
-pub(crate) struct S3 {
+pub(crate) struct Remote {
     address: String,
+    protocol: Protocol,
     pub(crate) kept: Arc<Mutex<Kept>>,
 }
 
 /// A request.
-struct Asked {
+pub(crate) struct Asked {
     method: String,
     path: String,
     query: BTreeMap<String, String>,
     headers: BTreeMap<String, String>,
-    body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Asked {
@@ -84,15 +141,16 @@ impl Asked {
 }
 
 /// The status, more headers and the content of an answer.
-type Answer = (&'static str, Vec<String>, Vec<u8>);
+pub(crate) type Answer = (&'static str, Vec<String>, Vec<u8>);
 
-impl S3 {
+impl Remote {
     /// Starts a store. A fault of a commit is the first one of the table `run` after the one that made it.
-    pub(crate) fn start(fault: Fault) -> Self {
+    pub(crate) fn start(protocol: Protocol, fault: Fault) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let kept = Arc::new(Mutex::new(Kept {
             fault: Some(fault),
+            protocol,
             ..Kept::default()
         }));
         let of_all = kept.clone();
@@ -102,16 +160,16 @@ impl S3 {
                 thread::spawn(move || serve(&stream.unwrap(), &kept));
             }
         });
-        Self { address, kept }
+        Self {
+            address,
+            protocol,
+            kept,
+        }
     }
 
     /// Runs the steps of a test in a process with the variables of the store.
     pub(crate) fn run(&self, steps: &str) {
-        let credentials = [
-            ("AWS_ACCESS_KEY_ID", "key"),
-            ("AWS_SECRET_ACCESS_KEY", "secret"),
-        ];
-        self.run_with(steps, &credentials);
+        self.run_with(steps, &self.protocol.credentials());
     }
 
     pub(crate) fn run_with(&self, steps: &str, variables: &[(&str, &str)]) {
@@ -121,14 +179,13 @@ impl S3 {
             command.env_remove(name);
         }
         for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with(OF_CLIENT) {
-                command.env_remove(name);
+            let text = name.to_string_lossy();
+            if OF_CLIENTS.iter().any(|start| text.starts_with(start)) {
+                command.env_remove(&name);
             }
         }
-        command.env(LAKE, "s3://traces/farm/lake");
-        command.env("AWS_ENDPOINT_URL", &self.address);
-        command.env("AWS_ALLOW_HTTP", "true");
-        command.env("AWS_REGION", "us-east-1");
+        command.env(LAKE, self.protocol.lake());
+        command.envs(self.protocol.settings(&self.address));
         command.envs(variables.iter().copied());
         let done = command.output().unwrap();
         let said = String::from_utf8_lossy(&done.stderr);
@@ -199,7 +256,7 @@ fn line(reader: &mut impl BufRead) -> io::Result<String> {
     Ok(line.trim_end().to_owned())
 }
 
-fn decoded(text: &str) -> String {
+pub(crate) fn decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {
@@ -225,11 +282,13 @@ fn answer(asked: &Asked, kept: &mut Kept) -> Answer {
         return ("404 Not Found", Vec::new(), Vec::new());
     };
     let key = path.trim_start_matches('/');
-    match asked.method.as_str() {
-        "GET" if key.is_empty() => list(asked, kept),
-        "GET" | "HEAD" => get(asked, key, kept),
-        "PUT" => put(asked, key, kept),
-        "POST" => delete(asked, kept),
+    match (asked.method.as_str(), kept.protocol) {
+        ("GET", Protocol::S3) if key.is_empty() => list(asked, kept),
+        ("GET", Protocol::Azure) if key.is_empty() => azure::list(asked, kept),
+        ("GET" | "HEAD", _) => get(asked, key, kept),
+        ("PUT", _) => put(asked, key, kept),
+        ("POST", Protocol::S3) => delete(asked, kept),
+        ("POST", Protocol::Azure) => azure::delete(asked, kept),
         _ => ("405 Method Not Allowed", Vec::new(), Vec::new()),
     }
 }
@@ -251,7 +310,7 @@ fn put(asked: &Asked, key: &str, kept: &mut Kept) -> Answer {
     }
     let is_refused = is_create && kept.fault != Some(Fault::Overwrites);
     if is_refused && kept.files.contains_key(key) {
-        return ("412 Precondition Failed", Vec::new(), Vec::new());
+        return (kept.protocol.refusal(), Vec::new(), Vec::new());
     }
     kept.files.insert(key.to_owned(), asked.body.clone());
     if fault == Some(Fault::LostAnswer) {
@@ -298,26 +357,37 @@ fn get(asked: &Asked, key: &str, kept: &mut Kept) -> Answer {
     ("206 Partial Content", headers, body)
 }
 
-fn list(asked: &Asked, kept: &Kept) -> Answer {
+/// The files that a request lists, and the folders.
+pub(crate) fn listed<'k>(
+    asked: &Asked,
+    kept: &'k Kept,
+) -> (Vec<(&'k String, usize)>, BTreeSet<String>) {
     let prefix = asked.query.get("prefix").map_or("", String::as_str);
     let has_folders = asked.query.contains_key("delimiter");
-    let mut folders = Vec::new();
-    let mut text = String::from("<ListBucketResult>");
+    let (mut files, mut folders) = (Vec::new(), BTreeSet::new());
     for (key, bytes) in &kept.files {
         let Some(rest) = key.strip_prefix(prefix) else {
             continue;
         };
-        if let Some((folder, _)) = rest.split_once('/').filter(|_| has_folders) {
-            folders.push(format!("{prefix}{folder}/"));
-            continue;
+        match rest.split_once('/').filter(|_| has_folders) {
+            Some((folder, _)) => {
+                folders.insert(format!("{prefix}{folder}/"));
+            }
+            None => files.push((key, bytes.len())),
         }
-        let size = bytes.len();
+    }
+    (files, folders)
+}
+
+fn list(asked: &Asked, kept: &Kept) -> Answer {
+    let (files, folders) = listed(asked, kept);
+    let mut text = String::from("<ListBucketResult>");
+    for (key, size) in files {
         text.push_str(&format!(
             "<Contents><Key>{key}</Key><LastModified>{CHANGED}</LastModified><ETag>\"1\"</ETag>\
              <Size>{size}</Size></Contents>"
         ));
     }
-    folders.dedup();
     for folder in folders {
         text.push_str(&format!(
             "<CommonPrefixes><Prefix>{folder}</Prefix></CommonPrefixes>"
