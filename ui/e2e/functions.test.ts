@@ -94,6 +94,11 @@ test("the list follows range and filters; those without an option are followed b
   const seen = await opened({ dark: true });
   const { page } = seen;
   const all = await textOf(page.locator(".below .remark"));
+  const total = /, (.*) of CPU time/.exec(all)?.[1];
+  await goTo(page, "Flame graph");
+  const flame = await textOf(page.locator(".below .remark"));
+  assert.equal(flame.split(" in ")[0], total, "functions have the time of the flame graph");
+  await goTo(page, "Functions");
   // A function of several processes.
   await page.getByRole("searchbox", { name: "Find a function" }).fill("BaseThreadInitThunk");
   await settled(page);

@@ -204,10 +204,9 @@ function FunctionGrid({ found, settings, arranging, onFocus, weight }: GridProps
       empty={find === "" ? "No samples in this selection." : "No function has this name."}
       footer={
         <span>
-          {rows.length < found.rows.length
-            ? `${count(rows.length)} of ${counted(found.rows.length, "function")}`
-            : counted(rows.length, "function")}
-          {weight !== null && "; Enter shows the chosen one in the flame graph"}
+          {rows.length < found.rows.length &&
+            `${count(rows.length)} of ${counted(found.rows.length, "function")}. `}
+          {weight !== null && "Enter shows the chosen function in the flame graph."}
         </span>
       }
     />

@@ -158,7 +158,7 @@ export function columnsOf({ rows }: Functions, byProcess: boolean): GridColumn[]
     ...(threads
       ? [{ id: "threads", title: "Threads", sentence: "Threads that ran it", isNumber: true, width: 76 }]
       : []),
-    ...(rows.some((row) => row.process !== "") ? [{ id: "process", title: "Process", width: 150 }] : []),
+    ...(rows.some((row) => row.process !== "") ? [{ id: "process", title: "Process", width: 170 }] : []),
   ];
 }
 
