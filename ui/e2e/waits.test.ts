@@ -63,10 +63,15 @@ test("a sleep or a wait for work that is chosen has its chain", async () => {
   const { page } = seen;
   await goTo(page, "Waits");
   const row = page.locator(".below .grid-row").filter({ hasText: /DelayExecution|WrQueue/ });
+  const listed = await row.allInnerTexts();
   await row.first().click();
   await settled(page);
   const chain = page.getByRole("region", { name: "Chain" });
   assert.match(await textOf(chain), /^Why .* waited [\d.]+ m?s[\s\S]*\((DelayExecution|WrQueue)\)/);
+  await page.getByRole("button", { name: "Longest waits" }).click();
+  await settled(page);
+  assert.deepEqual(await row.allInnerTexts(), listed, "the list is as it was before");
+  assert.doesNotMatch(fragment(page), /;range=/);
   noErrors(seen);
   await seen.close();
 });
