@@ -85,12 +85,7 @@ function WaitsPanel({ trace }: ViewProps) {
       {anchor === null ? (
         <Longest trace={trace.id} question={question} />
       ) : (
-        <ChainPanel
-          trace={trace.id}
-          of={anchor.key}
-          answered={answered}
-          onList={goToList}
-        />
+        <ChainPanel trace={trace.id} of={anchor.key} answered={answered} onList={goToList} />
       )}
     </section>
   );
