@@ -146,6 +146,8 @@ test("a small screen has room for a table, and at 200 % nothing scrolls sideways
   await settled(page);
   assert.match(fragment(page), /view=disk/);
   assert.equal(await page.getByRole("navigation", { name: "Views" }).count(), 0, "the list gives way");
+  const heading = await page.locator(".below h2").boundingBox();
+  assert.ok(heading !== null && heading.y >= 0 && heading.y < 400, "the chosen view is in sight");
   noErrors(small);
   await small.close();
 });

@@ -85,6 +85,12 @@ test("source lines of a function have its CPU time", async () => {
   const rows = await lines.locator("tbody tr").allInnerTexts();
   assert.match(rows[0] ?? "", /^nwengine\.cpp:307\s+291 ms \([\d.]+ %\)\s+291$/);
   assert.deepEqual(await barriers(page, "source lines"), []);
+  await page.setViewportSize({ width: 900, height: 700 });
+  await settled(page);
+  const tree = page.getByRole("region", { name: "Callers and callees" }).getByRole("treegrid");
+  const height = (await tree.boundingBox())?.height ?? 0;
+  assert.ok(height >= 3 * 22, `the tree has ${height} pixels beside source lines`);
+  await page.setViewportSize({ width: 1280, height: 800 });
   await picture(page, "light-function-lines");
   noErrors(seen);
   await seen.close();
@@ -94,6 +100,11 @@ test("the list follows range and filters; those without an option are followed b
   const seen = await opened({ dark: true });
   const { page } = seen;
   const all = await textOf(page.locator(".below .remark"));
+  const total = /, (.*) of CPU time/.exec(all)?.[1];
+  await goTo(page, "Flame graph");
+  const flame = await textOf(page.locator(".below .remark"));
+  assert.equal(flame.split(" in ")[0], total, "functions have the time of the flame graph");
+  await goTo(page, "Functions");
   // A function of several processes.
   await page.getByRole("searchbox", { name: "Find a function" }).fill("BaseThreadInitThunk");
   await settled(page);

@@ -73,6 +73,8 @@ test("a drag selects a range, tables count what is in it, undo takes it back", a
   await settled(page);
   assert.match(fragment(page), /;range=\d+-\d+/);
   assert.notEqual(await sums.textContent(), all);
+  const topOf = async (part: string) => (await page.locator(`.timeline ${part}`).boundingBox())?.y;
+  assert.equal(await topOf(".overlay"), await topOf(".graphs"), "the shade covers the graphs from their top");
   await page.keyboard.press("Control+z");
   await settled(page);
   assert.doesNotMatch(fragment(page), /;range=/);

@@ -24,7 +24,7 @@ test("names are taken by Tab, and a statement of before comes back", async () =>
   assert.equal(await page.getByRole("option").count(), 0);
   await page.keyboard.press("Control+Enter");
   await settled(page);
-  await page.getByRole("columnheader", { name: "N", exact: true }).waitFor();
+  await page.getByRole("columnheader", { name: "n", exact: true }).waitFor();
   await box.fill("SELECT 1");
   await page.getByRole("button", { name: "Earlier" }).click();
   await page.getByRole("menuitem", { name: "SELECT count(*) AS n FROM process" }).click();

@@ -58,6 +58,24 @@ test("the longest waits lead to a chain, each link to its thread and time", asyn
   await seen.close();
 });
 
+test("a sleep or a wait for work that is chosen has its chain", async () => {
+  const seen = await opened();
+  const { page } = seen;
+  await goTo(page, "Waits");
+  const row = page.locator(".below .grid-row").filter({ hasText: /DelayExecution|WrQueue/ });
+  const listed = await row.allInnerTexts();
+  await row.first().click();
+  await settled(page);
+  const chain = page.getByRole("region", { name: "Chain" });
+  assert.match(await textOf(chain), /^Why .* waited [\d.]+ m?s[\s\S]*\((DelayExecution|WrQueue)\)/);
+  await page.getByRole("button", { name: "Longest waits" }).click();
+  await settled(page);
+  assert.deepEqual(await row.allInnerTexts(), listed, "the list is as it was before");
+  assert.doesNotMatch(fragment(page), /;range=/);
+  noErrors(seen);
+  await seen.close();
+});
+
 test("who ran instead and the critical path of a wait lead to where they are", async () => {
   const seen = await opened();
   const { page } = seen;

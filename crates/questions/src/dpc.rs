@@ -1,6 +1,6 @@
 //! DPCs and interrupts of drivers: by driver, routine, kind or processor, or single ones.
 
-use etwkit_question::Format::{FineMilliseconds, Microseconds, Moment, Whole, Word};
+use etwkit_question::Format::{FineMilliseconds, Fixed, Microseconds, Moment, Whole, Word};
 use etwkit_question::Recorded;
 use etwkit_question::covered::{Covered, Recorder};
 use etwkit_question::declare;
@@ -93,8 +93,8 @@ const SUMS: View<DpcRequest, DpcRow> = View::new(
             row.exclusive_ns.into()
         })
         .cost(),
-        DpcColumn::new("CpuPercent", "% of a CPU", Word, |_, row| {
-            format!("{:.3}", row.cpu_percent).into()
+        DpcColumn::new("CpuPercent", "% of a CPU", Fixed(3), |_, row| {
+            row.cpu_percent.into()
         }),
         DpcColumn::new("Duration", "Sum ms", FineMilliseconds, |_, row| {
             row.duration_ns.into()

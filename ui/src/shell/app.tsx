@@ -1,7 +1,7 @@
 // The page: one of the screens before a trace is ready, or the trace with its panels.
 
 import { computed } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { traffic } from "../api";
 import { ErrorBoundary } from "../components/boundary";
 import { Button } from "../components/button";
@@ -155,9 +155,12 @@ function Below(props: ViewProps) {
   const id = store.viewId.value;
   const view = VIEWS.find((one) => one.id === id) ?? VIEWS[0];
   const lacks = view?.lacks(props.opening) ?? null;
+  const section = useRef<HTMLElement>(null);
+  // Where little is in sight, the page scrolls, and the chosen view can be beyond the edge.
+  useEffect(() => section.current?.scrollIntoView({ block: "nearest" }), [id]);
   if (view === undefined) return null;
   return (
-    <section class="below" aria-label={view.title} tabIndex={-1}>
+    <section class="below" aria-label={view.title} tabIndex={-1} ref={section}>
       <header class="below-head">
         <h2 title={view.sentence}>{view.title}</h2>
         <p>{view.sentence}</p>

@@ -30,7 +30,7 @@ export function Inspector() {
     <div class="inspector" aria-busy={isBusy}>
       <IconButton
         icon="close"
-        label="Drop the moment"
+        label="Clear the moment"
         class="quiet inspector-close"
         onClick={() => store.setFocus(null)}
       />

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { api } from "../api";
 import { type ChainLine, readChains } from "../lib/chain-lines";
 import { whole } from "../lib/named-rows";
-import type { Answer, Range, Source } from "../wire";
+import type { Answer, AskRequest, Range, Source } from "../wire";
 import { keyOf, rangeText, rowsOf, type Spell, SWITCHES, THREAD_LABEL } from "./threads";
 import type { Focus } from "./view-state";
 
@@ -81,6 +81,13 @@ async function exact(trace: number, lines: readonly ChainLine[], signal: AbortSi
   });
 }
 
+/** A sleep or a wait for work starts a chain only where it is asked for. */
+async function askWait(trace: number, options: AskRequest["options"], signal: AbortSignal): Promise<Answer> {
+  const answer = await api.ask({ trace, question: "wait", options }, signal);
+  if (readChains(answer.lines).length > 0) return answer;
+  return api.ask({ trace, question: "wait", options: { ...options, "all-waits": true } }, signal);
+}
+
 const NO_CHAIN = { tid: -1, label: "", ready: null, links: [], root: "", rootSpell: null, instead: [] };
 
 export interface ChainQuestion {
@@ -109,9 +116,9 @@ export async function askChain(of: ChainQuestion, signal: AbortSignal): Promise<
   const readied = out + (wait_ns ?? 0);
   const ready_ns = whole(row["ready_ns"]) ?? 0;
   const cpu = whole(row["cpu"]);
-  const options = { thread: tid, chain: true, top: 1, range: rangeText({ from_ns: out, to_ns: readied }) };
+  const range = rangeText({ from_ns: out, to_ns: readied });
   const isWait = wait_ns !== null && wait_ns > 0;
-  const answer: Answer | null = isWait ? await api.ask({ trace, question: "wait", options }, signal) : null;
+  const answer = isWait ? await askWait(trace, { thread: tid, chain: true, top: 1, range }, signal) : null;
   const [printed] = readChains(answer?.lines ?? []);
   const links = await exact(trace, printed?.links ?? [], signal);
   const last = links.at(-1);

@@ -99,11 +99,11 @@ const TIME: Command[] = [
   time("whole", "Show the whole trace", ["0"], showAll),
   time("to-range", "Zoom to the selected range", ["z"], toRange),
   time("zoom-back", "Zoom out one step", ["Shift+z"], zoom(4, "")),
-  time("centre", "Centre the chosen moment, then fit", ["f"], toFocus),
+  time("centre", "Center the chosen moment, then fit", ["f"], toFocus),
 ];
 
 const SELECTION: Command[] = [
-  selection("drop", "Drop the moment, then the range", ["Escape"], drop),
+  selection("drop", "Clear the moment, then the range", ["Escape"], drop),
   selection("as-range", "Select what is in view", ["r"], () => store.setRange(now())),
   selection("isolate", "Only the chosen lane or entry", ["i"], chip(false)),
   selection("hide", "All but the chosen lane or entry", ["h"], chip(true)),

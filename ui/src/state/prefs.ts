@@ -56,7 +56,7 @@ export const inspectorWidth = size("inspectorWidth", 300, 200, 720);
 /** Share of the height that the timeline has, in hundredths. */
 export const timelineShare = size("timelineShare", 50, 12, 85);
 /** The same for views whose rows are not in time. */
-export const timelessShare = size("timelessShare", 18, 12, 85);
+export const timelessShare = size("timelessShare", 13, 12, 85);
 
 /** Where symbol files are looked for; nothing is contacted that is not in it. */
 export const symbolPath = kept<string>("symbolPath", "");

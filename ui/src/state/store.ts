@@ -9,7 +9,7 @@ import { decode, emptyState, encode } from "./codec";
 import { isColumnChip, type PageChip } from "./column-chips";
 import { Journal, moreOf } from "./history";
 import { isViewOpen } from "./prefs";
-import { schema } from "./schema";
+import { plain, schema } from "./schema";
 import * as chips from "./selection";
 import { follow, readTrail, type Trail } from "./trail";
 import type { Focus, Mode, ViewState } from "./view-state";
@@ -355,7 +355,7 @@ export async function start(ofTrace: Defaults): Promise<void> {
   }
   api.schema().then(
     (answer) => {
-      schema.value = answer;
+      schema.value = plain(answer);
     },
     () => undefined,
   );

@@ -128,7 +128,9 @@ export function GraphFrame<R>(props: FrameProps<R>) {
       <div class="row" style={asTable ? {} : { height: `${height}px` }}>
         <div class="gutter">
           <header class="graph-head">
-            <h3 class="graph-title">{title}</h3>
+            <h3 class="graph-title" title={title}>
+              {title}
+            </h3>
             <span class="graph-about">{props.about ?? ""}</span>
             {props.colourKey}
             <Menu label={`${title}: more`} entries={entries(props)} class="graph-menu">

@@ -22,6 +22,11 @@ test("a question that every trace answers is a view where the trace has its rows
   const listed = { ...asked, tables: [{ name: "service", rows: 3 }] };
   assert.match(services?.lacks(asked) ?? "", /nothing of this/);
   assert.equal(services?.lacks(listed), null);
+  const functions = VIEWS.find((view) => view.id === "functions");
+  const network = { ...asked, questions: ["cpu"], tables: [{ name: "net_io", rows: 3 }] };
+  assert.match(functions?.lacks(network) ?? "", /etwkit record start cpu$/);
+  const sums = { ...network, tables: [{ name: "cpu_method", rows: 3 }] };
+  assert.equal(functions?.lacks(sums), null);
 });
 
 test("views have ids of their own, and their questions exist", () => {

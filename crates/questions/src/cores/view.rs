@@ -3,7 +3,7 @@
 use super::CoresRequest;
 use super::rows::{ClassRow, CoreRow, MethodClassRow, PriorityRow, StateRow};
 use etwkit_question::Format::{
-    Fixed, Id, Milliseconds, Process, ProcessLine, Seconds, Whole, Word,
+    Fixed, Id, Milliseconds, Process, ProcessLine, Seconds, Whole, WholeMicroseconds, Word,
 };
 use etwkit_question::{Column, Ranked, View};
 
@@ -56,7 +56,9 @@ pub(super) const IDLE_STATES: View<CoresRequest, StateRow> = View::new(
         StateColumn::new("Percent", "% of trace", Fixed(1), |_, row| {
             row.percent.into()
         }),
-        StateColumn::new("Max", "Max µs", Whole, |_, row| (row.max_ns / 1000).into()),
+        StateColumn::new("Max", "Max µs", WholeMicroseconds, |_, row| {
+            row.max_ns.into()
+        }),
         StateColumn::new("Source", "From", Word, |_, row| row.source.clone().into()),
     ],
     |_| 0.0,

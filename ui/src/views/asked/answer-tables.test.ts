@@ -58,6 +58,7 @@ test("text that would turn a line round is written out", () => {
 test("titles begin with a capital", () => {
   const title = (of: string) => columnOf({ name: "a", title: of, unit: "ns", sentence: "" }, undefined).title;
   assert.deepEqual(["process", "% of machine"].map(title), ["Process", "% of machine"]);
+  assert.equal(title("a"), "a", "columns of SQL keep the names of the statement");
 });
 
 test("names stand in front of numbers, unless the reader moved columns or rows are in time", () => {

@@ -50,7 +50,9 @@ const capitalized = (text: string) => shown(text.charAt(0).toUpperCase() + text.
 /** A column of an answer as one of a table; without a width it takes what is left. */
 export function columnOf(column: AnswerColumn, width: number | undefined): GridColumn {
   const { name, title, unit, sentence } = column;
-  const made = { id: name, title: capitalized(title), sentence, isNumber: isNumber(unit) };
+  // A statement of SQL names its columns.
+  const written = title === name ? shown(title) : capitalized(title);
+  const made = { id: name, title: written, sentence, isNumber: isNumber(unit) };
   return width === undefined ? made : { ...made, width };
 }
 

@@ -159,10 +159,12 @@ function entriesOf(
 }
 
 /** What the picture shows and leaves out, in words. */
-function remarkOf(answer: FlameAnswer, zoom: number, { find, look }: FlameSettings): string {
+function remarkOf(answer: FlameAnswer, zoom: number, { find, look, weight }: FlameSettings): string {
   const root = answer.nodes[0];
   if (!root || root.total === 0) return "Nothing in this selection.";
   const parts = [`${inUnit(root.total, answer.unit)} in ${counted(root.count, "row")}`];
+  // A finding counts the time in which at least one thread waited.
+  if ((weight === "wait" || weight === "ready") && root.count > 1) parts.push("times of threads add up");
   if (answer.without_stack > 0) parts.push(`${inUnit(answer.without_stack, answer.unit)} without a stack`);
   const out = leftOutBelow(answer.nodes)[look === "graph" ? zoom : 0] ?? 0;
   const act = look === "graph" ? "click" : "open";

@@ -52,9 +52,9 @@ export const FUNCTIONS: View = {
   group: "CPU",
   sentence: "Functions by their own and inclusive CPU time, with callers and callees",
   key: "u",
-  // Extracts without samples can have sums by function.
+  // The question answers of any trace; extracts without samples can have sums by function.
   lacks: (opening) =>
-    opening.questions.includes(FUNCTION_QUESTION.name) ? null : nothingOf(opening, "cpu_sample"),
+    hasRows(opening, "cpu_sample", "context_switch", "cpu_method") ? null : nothingOf(opening, "cpu_sample"),
   Panel: FunctionsPanel,
 };
 
@@ -204,10 +204,9 @@ function FunctionGrid({ found, settings, arranging, onFocus, weight }: GridProps
       empty={find === "" ? "No samples in this selection." : "No function has this name."}
       footer={
         <span>
-          {rows.length < found.rows.length
-            ? `${count(rows.length)} of ${counted(found.rows.length, "function")}`
-            : counted(rows.length, "function")}
-          {weight !== null && "; Enter shows the chosen one in the flame graph"}
+          {rows.length < found.rows.length &&
+            `${count(rows.length)} of ${counted(found.rows.length, "function")}. `}
+          {weight !== null && "Enter shows the chosen function in the flame graph."}
         </span>
       }
     />

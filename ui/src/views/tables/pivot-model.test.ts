@@ -92,9 +92,13 @@ test("large whole numbers come as text and count all the same", () => {
 test("measures are called after their columns", () => {
   const columns: ColumnInfo[] = [
     { name: "wait_ns", title: "Wait", unit: "ns", sentence: "", can_group: false, can_sum: true },
+    { name: "io_ns", title: "I/O time", unit: "ns", sentence: "", can_group: false, can_sum: true },
+    { name: "ts_ns", title: "Time", unit: "time", sentence: "", can_group: false, can_sum: false },
   ];
   const max = { function: "max", column: "wait_ns" };
-  assert.equal(measureTitle(max, columns), "Max Wait");
+  assert.equal(measureTitle(max, columns), "Max wait");
+  assert.equal(measureTitle({ function: "avg", column: "io_ns" }, columns), "Mean I/O time");
+  assert.equal(measureTitle({ function: "min", column: "ts_ns" }, columns), "First time");
   assert.equal(measureTitle({ function: "sum", column: "wait_ns" }, columns), "Wait");
   assert.equal(measureTitle({ function: "count", column: "" }, columns), "Count");
   assert.equal(measureUnit(max, columns), "ns");

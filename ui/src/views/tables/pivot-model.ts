@@ -83,15 +83,15 @@ export function measureUnit(measure: Measure, columns: readonly ColumnInfo[]): s
 /** What stands above a measure: `Wait`, with what is computed where it is not the sum. */
 export function measureTitle(measure: Measure, columns: readonly ColumnInfo[]): string {
   if (measure.function === "count") return "Count";
-  const title = columns.find((column) => column.name === measure.column)?.title ?? measure.column;
-  const words: Record<string, string> = {
-    sum: "",
-    max: "Max ",
-    min: "Min ",
-    avg: "Mean ",
-  };
+  const { title = measure.column, unit } = columns.find((column) => column.name === measure.column) ?? {};
+  if (measure.function === "sum") return title;
   if (measure.function === "distinct") return `${title} (different)`;
-  return `${words[measure.function] ?? `${measure.function} `}${title}`;
+  const words: Record<string, string> = { max: "Max", min: "Min", avg: "Mean" };
+  const moments: Record<string, string> = { ...words, max: "Last", min: "First" };
+  const word = (unit === "time" ? moments : words)[measure.function] ?? measure.function;
+  // A second capital is an abbreviation, as in I/O.
+  const isWord = /^[A-Z][a-z]/.test(title);
+  return `${word} ${isWord ? title.charAt(0).toLowerCase() + title.slice(1) : title}`;
 }
 
 interface Shape {

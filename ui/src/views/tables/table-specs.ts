@@ -14,6 +14,7 @@ export interface TableSpec extends Pick<View, "id" | "title" | "group" | "senten
 const count: Measure = { function: "count", column: "" };
 const sum = (column: string): Measure => ({ function: "sum", column });
 const max = (column: string): Measure => ({ function: "max", column });
+const min = (column: string): Measure => ({ function: "min", column });
 const avg = (column: string): Measure => ({ function: "avg", column });
 /** Largest first, by the first measure: how each of them begins. */
 export const LARGEST_FIRST: Sort = { by: "0", descending: true };
@@ -149,7 +150,7 @@ export const TABLE_SPECS: TableSpec[] = [
     key: "k",
     table: "mark",
     groups: ["text", "process"],
-    measures: [count],
+    measures: [count, min("ts_ns")],
   },
   {
     id: "events",

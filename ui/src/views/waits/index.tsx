@@ -15,7 +15,7 @@ import { askChain, chainShown } from "../../state/chain";
 import * as store from "../../state/store";
 import { keyOf } from "../../state/threads";
 import { goToSpell, WAITS_ID, withAnchor } from "../../state/waits";
-import type { Answer, QuestionInfo } from "../../wire";
+import type { Answer, QuestionInfo, Range } from "../../wire";
 import { useAsked } from "../asked";
 import { columnOf, gridRows } from "../asked/answer-tables";
 import { Answering, questionOf, useSettings } from "../panel";
@@ -37,6 +37,19 @@ const MOST = 200;
 
 const LONGEST_FIRST: GridSort = { column: "Wait", descending: true };
 
+/** The part that the list was of when a wait was chosen in it; nothing where it was chosen elsewhere. */
+let listed: Range | null | undefined;
+
+/** Shows the list as it was, though the chosen wait had become the selected part. */
+function goToList(): void {
+  const { range, settings } = store.view.value;
+  store.update({
+    range: listed === undefined ? range : listed,
+    settings: { ...settings, [WAITS_ID]: { of: null } },
+  });
+  listed = undefined;
+}
+
 /** The wait that a chain begins with, as settings name it. */
 function anchorOf(of: string | null): { key: number; at_ns: number } | null {
   const found = /^(\d{1,10})@(-?\d{1,16})$/.exec(of ?? "");
@@ -44,7 +57,7 @@ function anchorOf(of: string | null): { key: number; at_ns: number } | null {
 }
 
 function WaitsPanel({ trace }: ViewProps) {
-  const [{ of }, change] = useSettings<{ of: string | null }>(WAITS_ID, { of: null });
+  const [{ of }] = useSettings<{ of: string | null }>(WAITS_ID, { of: null });
   const { focus } = store.view.value;
   const anchor = anchorOf(of);
   const answered = useAnswer(askChain, anchor === null ? null : { trace: trace.id, ...anchor });
@@ -72,12 +85,7 @@ function WaitsPanel({ trace }: ViewProps) {
       {anchor === null ? (
         <Longest trace={trace.id} question={question} />
       ) : (
-        <ChainPanel
-          trace={trace.id}
-          of={anchor.key}
-          answered={answered}
-          onList={() => change({ of: null })}
-        />
+        <ChainPanel trace={trace.id} of={anchor.key} answered={answered} onList={goToList} />
       )}
     </section>
   );
@@ -95,6 +103,7 @@ function Longest({ trace, question }: { trace: number; question: QuestionInfo })
     const process = String(wait["Process"]).replace(/ [+-]*$/, "");
     const thread = printedThread(`${process} thread ${wait["Thread"]}`);
     const key = thread === null ? null : await keyOf(trace, thread, from_ns);
+    listed = store.view.value.range;
     if (key !== null) goToSpell({ key, range: { from_ns, to_ns: from_ns + Number(wait["Wait"]) } });
   };
   return (
