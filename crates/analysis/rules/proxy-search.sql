@@ -18,8 +18,10 @@
 -- param min_single_ms: float = 500 – where there is a proxy, or an answer that there is none, it comes within half a second
 -- param max_gap_ms: float = 5 – a thread that goes on waiting after less than this is in the same search
 -- param min_looked_up_percent: float = 50 – of a wait in a library without names, the time in which wpad was looked up
-WITH lookups AS ( -- one without an answer lasts as long as its process, or the trace
-  SELECT q.start_ns, coalesce(q.end_ns, least(p.stop_ns, coalesce(t.range_end_ns, t.duration_ns))) AS end_ns
+-- param max_lookup_s: float = 30 – of a lookup whose end was not recorded; DNS gives up in less time
+WITH lookups AS ( -- one without an end lasts no longer than its process, and the trace
+  SELECT q.start_ns, coalesce(q.end_ns,
+    least(p.stop_ns, coalesce(t.range_end_ns, t.duration_ns), q.start_ns + CAST($max_lookup_s * 1000000000 AS BIGINT))) AS end_ns
   FROM dns_query q CROSS JOIN trace t LEFT JOIN process p ON p.process_key = q.process_key
   WHERE q.start_ns IS NOT NULL AND lower(split_part(q.name, '.', 1)) = 'wpad'
 ), candidates AS (

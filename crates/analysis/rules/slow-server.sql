@@ -41,11 +41,15 @@ WITH packets AS (
   FROM context_switch
   WHERE wait_ns >= $min_single_ms * 1000000
     AND stack_contains(stack_id, 'mswsock.dll+*;mswsock.dll!*;winhttp.dll+*;winhttp.dll!*;wininet.dll+*;wininet.dll!*;afd.sys+*;afd.sys!*')
+), slots AS ( -- answers and waits are compared only within the same second, which is faster
+  SELECT *, unnest(range(CAST(readied_ns - $max_apart_ms * 1000000 AS BIGINT) / 1000000000,
+    CAST(to_ns + $max_apart_ms * 1000000 AS BIGINT) / 1000000000 + 1)) AS second
+  FROM waits
 ), pairs AS ( -- a thread that waited before the request was sent waits for news
   SELECT w.*, a.remote_address, a.remote_port, row_number() OVER (
       PARTITION BY a.process_key, a.remote_address, a.remote_port, a.local_port, a.answered_ns
       ORDER BY abs(a.answered_ns - w.readied_ns), w.thread_key) AS place
-  FROM answers a JOIN waits w ON w.process_key = a.process_key
+  FROM answers a JOIN slots w ON w.process_key = a.process_key AND w.second = a.answered_ns / 1000000000
   WHERE a.answered_ns BETWEEN w.readied_ns - $max_apart_ms * 1000000 AND w.to_ns + $max_apart_ms * 1000000
     AND a.sent_ns <= w.from_ns + $max_apart_ms * 1000000
 ), working AS ( -- threads that do something with their answers

@@ -17,8 +17,8 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{
     CatalogProviderList, MemoryCatalogProviderList, SchemaProvider, Session, TableProvider,
 };
-use datafusion::common::internal_err;
 use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
+use datafusion::common::{TableReference, internal_err};
 use datafusion::datasource::{MemTable, provider_as_source, source_as_provider};
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{
@@ -53,6 +53,10 @@ fn take_parts(statement: &mut Statement) -> Result<Vec<Written>> {
     let Some(query) = query_of(statement) else {
         return Ok(Vec::new());
     };
+    // `extract.process` is the table, also after a part with the name `process`.
+    if names_schema(query) {
+        return Ok(Vec::new());
+    }
     let Some(with) = query.with.take_if(|with| are_distinct(&with.cte_tables)) else {
         return Ok(Vec::new());
     };
@@ -88,6 +92,15 @@ fn query_of(statement: &mut Statement) -> Option<&mut Query> {
         Sql::Query(query) => Some(query),
         _ => None,
     }
+}
+
+/// Returns `true` if a statement names a table with its schema.
+fn names_schema(query: &Query) -> bool {
+    let found = visit_relations(query, |table| match table.0.as_slice() {
+        [_] => ControlFlow::Continue(()),
+        _ => ControlFlow::Break(()),
+    });
+    found.is_break()
 }
 
 /// Returns `false` if two parts have one name, which is an error that the planner reports.
@@ -368,7 +381,9 @@ impl Question {
     fn in_place(&self, part: Idx<Part>) -> datafusion::error::Result<SubqueryAlias> {
         let part = &self.parts[part];
         let plan = self.with_parts(&part.plan)?;
-        SubqueryAlias::try_new(Arc::new(plan), part.name.clone())
+        // A text would be read as SQL, where a name without quotes is in lower case.
+        let name = TableReference::bare(part.name.clone());
+        SubqueryAlias::try_new(Arc::new(plan), name)
     }
 }
 
@@ -539,6 +554,25 @@ mod tests {
         let (text, computed) = asked(sql);
         assert!(text.contains("| 7       | 0 |"), "{text}");
         assert_eq!(computed, 1);
+    }
+
+    #[test]
+    fn a_part_may_have_a_name_in_quotes() {
+        let sql = "WITH \"Both\" AS (SELECT column1 AS x FROM (VALUES (1), (2))), \
+                   \"Sum\" AS (SELECT sum(\"Both\".x) AS y FROM \"Both\" WHERE \"Both\".x > 0) \
+                   SELECT \"Both\".x, \"Sum\".y FROM \"Both\" CROSS JOIN \"Sum\" WHERE \"Both\".x = 1";
+        let (text, computed) = asked(sql);
+        assert!(text.contains("| 1 | 3 |"), "{text}");
+        assert_eq!(computed, 1);
+    }
+
+    #[test]
+    fn a_table_that_is_named_with_its_schema_is_not_a_part() {
+        let sql = "WITH process AS (SELECT 7 AS c) \
+                   SELECT c, (SELECT count(*) FROM extract.process) AS rows FROM process";
+        let (text, computed) = asked(sql);
+        assert!(text.contains("| 7 | 0    |"), "{text}");
+        assert_eq!(computed, 0);
     }
 
     #[test]

@@ -392,7 +392,7 @@ impl<'s> Findings<'s> {
         match (rule.confidence.as_str(), self.recording.lost) {
             // Lost events may be exactly those that would have contradicted the rule.
             ("", 0) if is_before_ring => {
-                "medium: it began when not all processors were recorded".to_owned()
+                "medium: it started when not all processors were recorded".to_owned()
             }
             ("", 0) => "high".to_owned(),
             ("", _) => "medium: events of the recording are missing".to_owned(),

@@ -432,7 +432,7 @@ mod tests {
     }
 
     /// Commands of evidence, and what has to be recorded for their answers.
-    const SHOWN: [(&str, &[&str]); 26] = [
+    const SHOWN: [(&str, &[&str]); 27] = [
         ("cores", &["cpu_core or cpu_frequency"]),
         ("cpu", &["cpu_sample or context_switch"]),
         ("disk", &["disk_io"]),
@@ -449,9 +449,10 @@ mod tests {
         ("net", &["net_io"]),
         ("objectref", &["handle"]),
         ("pmc", &["pmc"]),
+        ("process", &["process or processes"]),
         ("ready", &["context_switch"]),
         ("registry", &["registry_io"]),
-        ("start", &["process"]),
+        ("start", &["process or processes"]),
         ("syscall", &["syscall"]),
         ("thread-pool", &["thread_pool"]),
         ("timer", &["timer_resolution"]),

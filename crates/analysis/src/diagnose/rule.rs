@@ -210,10 +210,12 @@ impl Rule {
             .filter(|line| !line.starts_with("--"))
             .map(str::to_ascii_lowercase)
             .collect();
-        let sql = sql.join("\n");
+        let sql = format!("\n{}", sql.join("\n"));
         let (_, last) = sql.rsplit_once("\nselect").unwrap_or(("", sql.as_str()));
         // The columns of a table are not in the text.
-        if last.trim_start().starts_with('*') || last.contains("select *") || last.contains(".*") {
+        let first = last.trim_start();
+        let first = first.strip_prefix("distinct").unwrap_or(first).trim_start();
+        if first.starts_with('*') || last.contains("select *") || last.contains(".*") {
             return None;
         }
         let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
@@ -453,6 +455,21 @@ SELECT 2
             ),
         ] {
             assert_eq!(error(spot), expected, "{spot}");
+        }
+    }
+
+    #[test]
+    fn a_spot_may_name_columns_of_a_table_that_the_text_does_not_have() {
+        for select in [
+            "SELECT * FROM dns_query",
+            "SELECT DISTINCT * FROM dns_query",
+            "SELECT DISTINCT\n  *\nFROM dns_query",
+            "SELECT q.* FROM dns_query q",
+            "WITH q AS (SELECT 1 AS x)\n  SELECT * FROM dns_query",
+        ] {
+            let text = format!("-- A\n-- sentence: y\n-- spot: dns --name {{name}}\n{select}\n");
+            let rule = Rule::read("a", &text).unwrap();
+            assert_eq!(rule.wrong_spot(), None, "{select}");
         }
     }
 

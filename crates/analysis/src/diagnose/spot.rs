@@ -310,9 +310,13 @@ fn column(table: &str, option: &str) -> Option<&'static str> {
     (column.kind == ColumnKind::Text).then_some(column.name)
 }
 
-/// Returns the value of an option as questions read it.
+/// Returns the value of an option as questions read it, or the column that stands for it.
 fn json(option: &Opt, text: &str) -> Option<Value> {
+    let is_column = text.starts_with('{') && text.ends_with('}');
     match &option.kind {
+        OptionKind::Words(_) | OptionKind::Whole(..) | OptionKind::Number if is_column => {
+            Some(Value::from(text))
+        }
         OptionKind::Text | OptionKind::Range(_) => Some(Value::from(text)),
         OptionKind::Words(known) => known.contains(&text).then(|| Value::from(text)),
         OptionKind::Whole(..) => text.parse::<i64>().ok().map(Value::from),
@@ -355,6 +359,12 @@ mod tests {
         assert_eq!(answer.options["leak"], true);
         assert_eq!(answer.options["by"], "stack");
         assert_eq!(answer.fields, [(Process, "12;16".to_owned())]);
+
+        let columns = Spot::read("ask gc --by {kind} --top {count}").unwrap();
+        assert_eq!(columns.options["by"], "{kind}");
+        assert_eq!(columns.options["top"], "{count}");
+        let filled = Spot::read("ask gc --top 3").unwrap();
+        assert_eq!(filled.options["top"], 3);
     }
 
     #[test]

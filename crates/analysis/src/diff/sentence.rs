@@ -348,7 +348,8 @@ fn has_new_share(top: &Change, method: &Change) -> bool {
     };
     let (of_less, of_more) = sides(top);
     let (less, more) = sides(method);
-    more * of_less >= NEW_RATIO * less * of_more
+    // Next to a side without waits, each frame would be new.
+    of_less > 0.0 && more * of_less >= NEW_RATIO * less * of_more
 }
 
 /// Returns the code with most of the difference of a process, and its part of it, if there is one
@@ -598,7 +599,7 @@ mod tests {
             waits("KernelBase.dll!SleepEx", "Report.exe", 0, 400),
             waits("Report.exe!Retry", "Report.exe", 1, 390),
         ];
-        let said = |methods: &[Change]| {
+        let said_of = |row: &Change, methods: &[Change]| {
             let rows = Rows {
                 finding: None,
                 has_shared: true,
@@ -609,13 +610,17 @@ mod tests {
                 methods,
                 awaited: &[],
             };
-            explained(&top, &rows)
+            explained(row, &rows)
         };
+        let said = |methods: &[Change]| said_of(&top, methods);
         assert_eq!(
             said(&methods[..]),
             "Report.exe waits 0.400 s longer, 0.389 s of it in Report.exe!Retry"
         );
         assert_eq!(said(&methods[..2]), "Report.exe waits 0.400 s longer");
+        let new = waits("Report.exe", "/all", 0, 400);
+        let main = waits("Report.exe!main", "Report.exe", 0, 400);
+        assert_eq!(said_of(&new, &[main]), "Report.exe waits 0.400 s longer");
     }
 
     #[test]

@@ -146,7 +146,7 @@ fn shares_are_of_the_part_that_was_extracted() {
 #[test]
 fn shares_are_of_what_a_ring_kept() {
     let high = "high";
-    let medium = "medium: it began when not all processors were recorded";
+    let medium = "medium: it started when not all processors were recorded";
     let mut machine = machine();
     for (ring_ns, share, confidence) in [
         (None, 7.0, high),

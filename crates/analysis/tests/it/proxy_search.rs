@@ -88,3 +88,29 @@ fn a_search_for_a_proxy_is_known_by_the_name_that_is_looked_up() {
         assert_eq!(costs, Vec::from_iter(cost), "{name} up to {to_ms} ms");
     }
 }
+
+/// The service that looks names up lives as long as the machine runs: what programs wait for afterwards is
+/// no search.
+#[test]
+fn a_lookup_whose_end_was_not_recorded_is_over_after_a_while() {
+    for (lookup_s, is_found) in [(49, true), (5, false)] {
+        let mut machine = Machine::new(&["a.exe", "svchost.exe"], 60_000 * MS);
+        let stack = machine.stack(&NAMELESS);
+        let (from, to) = (50_000 * MS, 53_000 * MS);
+        let wait = off(1, from).readied_by_dpc(to, 2);
+        machine.add(wait.ran(to, to + MS).in_stack(stack));
+        machine.lookups = vec![DnsQuery {
+            process_key: Some(2),
+            name: "wpad".into(),
+            query_type: 1,
+            start_ns: Some(lookup_s * 1_000 * MS),
+            ..DnsQuery::default()
+        }];
+        let request = DiagnoseRequest {
+            rule: Some("proxy-search".to_owned()),
+            ..DiagnoseRequest::default()
+        };
+        let diagnosis = request.ask(&machine.session()).unwrap();
+        assert_eq!(diagnosis.findings.is_empty(), !is_found, "{lookup_s}");
+    }
+}

@@ -124,7 +124,8 @@ sized AS (
         let operation = self.operation.map(|operation| match operation {
             DiskOperation::Read => "z.all_read > 0",
             DiskOperation::Write => "z.all_written > 0",
-            DiskOperation::Flush => "d.flush_service_ns > 0",
+            // The service time of a flush may be unknown, and sums may have no number of flushes.
+            DiskOperation::Flush => "(d.flushes > 0 OR d.flush_service_ns > 0)",
         });
         let conditions = Conditions::new()
             .text("d.path", self.file.as_deref())

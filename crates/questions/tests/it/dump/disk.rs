@@ -353,6 +353,26 @@ fn what_is_missing_is_named() {
     );
 }
 
+#[test]
+fn a_flush_whose_service_time_is_not_known_is_an_operation() {
+    let flush = DiskFile {
+        flushes: 1,
+        process_key: Some(1),
+        ..DiskFile::default()
+    };
+    let processes = [process(1, 4, "System")];
+    let session =
+        Session::from_batches(vec![rows(&[flush]), rows(&processes), rows(&[trace()])]).unwrap();
+    for shared in [false, true] {
+        let request = DiskRequest {
+            operation: Some(DiskOperation::Flush),
+            shared,
+            ..DiskRequest::default()
+        };
+        assert_eq!(ask(&session, &request).total.flushes, 1, "{shared}");
+    }
+}
+
 /// Of extracts that were made of sums: both processes share the page file, how much each did is not
 /// known.
 fn shared_session() -> Session {
