@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::kind;
-use crate::lake::run_log;
 use crate::manifest;
+use crate::run_log::run_log;
 use crate::store_error::{TOO_MANY_OPEN, is_too_many_open};
 
 /// The reason for which an input could not be opened. Names are shown as the user gave them. Names

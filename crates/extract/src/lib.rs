@@ -50,6 +50,7 @@ mod precious;
 pub mod quiet;
 pub mod reader;
 mod reopened;
+mod run_log;
 mod sealed;
 mod source;
 mod spool;

@@ -7,7 +7,7 @@ use arrow_schema::ArrowError;
 use parquet::errors::ParquetError;
 
 use crate::StoreError;
-use crate::lake::snapshot::SIGN;
+use crate::lake::place::SIGN;
 
 /// Result of this module.
 pub type Result<T> = std::result::Result<T, Error>;

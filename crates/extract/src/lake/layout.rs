@@ -12,8 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::lake::{Error, Result};
 
-/// Name of the table of runs.
-pub const RUN: &str = "run";
+pub use crate::run_log::RUN;
 
 /// The column after `run_id`: the attempt that wrote the rows of a run.
 pub const GENERATION: Column = Column {

@@ -42,6 +42,7 @@ mod vacuum;
 mod verdict;
 mod write;
 
+pub use crate::run_log::run_log;
 pub use add::Added;
 pub use check::{Checked, Problem};
 pub use compact::Compacted;
@@ -50,5 +51,5 @@ pub use handle::Lake;
 pub use layout::{GENERATION, RUN};
 pub use place::refuse_unknown;
 pub use run::Run;
-pub use snapshot::{LakeFile, LakeRun, Snapshot, is_lake, run_log, split, stamp};
+pub use snapshot::{LakeFile, LakeRun, Snapshot, is_lake, split, stamp};
 pub use vacuum::Vacuumed;

@@ -4,6 +4,9 @@ use std::path::Path;
 
 use crate::lake::{Error, Result};
 
+/// The sign between a lake and the hash of a run in a path: `lake#9f2c5b0e41d7a386`.
+pub(crate) const SIGN: char = '#';
+
 /// A kind of object store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {

@@ -7,16 +7,13 @@ use std::time::{Duration, Instant, SystemTime};
 
 use etwkit_base::lock::lock;
 
-use crate::lake::layout::RUN;
-use crate::lake::log::{FOLDER, Log};
-use crate::lake::place::in_bucket;
+use crate::lake::log::Log;
+use crate::lake::place::{SIGN, in_bucket};
 use crate::lake::read::Key;
 use crate::lake::run;
 use crate::lake::{Error, Lake, Result, Run};
+use crate::run_log::run_log;
 use crate::{Slice, run_id};
-
-/// The sign between a lake and the hash of a run in a path: `lake#9f2c5b0e41d7a386`.
-pub(crate) const SIGN: char = '#';
 
 /// Digits of the hash of a trace.
 const DIGITS: usize = 16;
@@ -267,12 +264,6 @@ pub fn stamp(lake: &Path) -> Option<(u64, SystemTime)> {
     }
     let log = run_log(lake).metadata().ok()?;
     Some((log.len(), log.modified().ok()?))
-}
-
-/// Returns the folder that changes with each run that is added to a lake or dropped from it.
-#[must_use]
-pub fn run_log(lake: &Path) -> PathBuf {
-    lake.join(RUN).join(FOLDER)
 }
 
 /// Returns the lake and the hash in the path of a run; `None` for other paths.

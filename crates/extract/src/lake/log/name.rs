@@ -1,7 +1,6 @@
 //! The names of the files of a log.
 
-/// Folder of the log in the folder of a table.
-pub(crate) const FOLDER: &str = "_delta_log";
+pub(crate) use crate::run_log::FOLDER;
 
 /// Name of the file that names the newest checkpoint.
 pub(crate) const LAST_CHECKPOINT: &str = "_last_checkpoint";
