@@ -6,6 +6,7 @@ use etwkit_question::ask;
 use etwkit_sql::filter::TextFilter;
 use etwkit_sql::{Session, tables};
 use etwkit_trace::table::{Row as _, RuleOutcome};
+use etwkit_trace::topics;
 
 use super::rule::Rule;
 use crate::Result;
@@ -300,9 +301,8 @@ impl Recorded {
                 |how| format!("{} ({how})", first.topic),
             ));
         }
-        // Extracts without topics, such as those of other programs, can still have stacks.
-        if topics.is_empty() && need == "stacks" && session.has_rows("stack") == Some(true) {
-            return None;
+        if self.topics.is_empty() && topics::all().iter().any(|topic| topic.name == need) {
+            return lacks_rows_of(session, need);
         }
         let is_table = || tables().any(|table| table.name == need);
         // A mistyped need of a user's rule would otherwise always hold.
@@ -340,6 +340,17 @@ impl Recorded {
                 .any(|one| one.stacks == stacked.stacks);
         is_stackless.then(|| format!("{} ({})", stacked.stacks, stacked.recorded_by))
     }
+}
+
+/// The topic, if an extract has no row of it. In extracts without topics, such as those of other
+/// programs, only rows show that something was recorded.
+fn lacks_rows_of(session: &Session, topic: &str) -> Option<String> {
+    let tables = topics::tables_of(topic);
+    let has_rows = tables
+        .iter()
+        .any(|table| session.has_rows(table) == Some(true));
+    // Names of processes are in every extract, whatever was recorded of them.
+    (!tables.is_empty() && !has_rows).then(|| topic.to_owned())
 }
 
 /// The parts of a word for what rules need together; `None` for other words.

@@ -2,9 +2,9 @@
 
 use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis};
 use etwkit_sql::Session;
-use etwkit_trace::table::{Process, TopicInfo};
+use etwkit_trace::table::Process;
 
-use super::support::{Machine, rows};
+use super::support::Machine;
 
 const MS: i64 = 1_000_000;
 const CRASHED: i32 = -1_073_741_819;
@@ -62,19 +62,13 @@ fn machine(kinds: &[Starts]) -> Machine {
     machine
 }
 
-/// What the rule says of these starts, in a trace with or without events of processes.
-fn diagnosis(kinds: &[Starts], is_recorded: bool) -> Diagnosis {
-    let topic = TopicInfo {
-        topic: "processes".to_owned(),
-        is_recorded,
-        ..TopicInfo::default()
-    };
-    let tables = [machine(kinds).tables(), vec![rows(&[topic])]].concat();
+/// What the rule says of these starts.
+fn diagnosis(kinds: &[Starts]) -> Diagnosis {
     let request = DiagnoseRequest {
         rule: Some("start-loop".to_owned()),
         ..DiagnoseRequest::default()
     };
-    let session = Session::from_batches(tables).unwrap();
+    let session = Session::from_batches(machine(kinds).tables()).unwrap();
     request.ask(&session).unwrap()
 }
 
@@ -139,7 +133,7 @@ fn a_loop_of_starts_fails_with_the_same_job_or_crashes() {
             "less than half a second",
         ),
     ] {
-        let diagnosis = diagnosis(kinds, true);
+        let diagnosis = diagnosis(kinds);
         assert_ne!(diagnosis.rules[0].state, "not checked", "{case}");
         let facts: Vec<_> = diagnosis
             .findings
@@ -153,16 +147,10 @@ fn a_loop_of_starts_fails_with_the_same_job_or_crashes() {
 
 #[test]
 fn the_exit_codes_of_a_loop_are_said() {
-    let diagnosis = diagnosis(&[CRASHES], true);
+    let diagnosis = diagnosis(&[CRASHES]);
     assert_eq!(
         diagnosis.findings[0].sentence,
         "keeper.exe (4) lost 600 ms to 6 starts of agent.exe, which ended with an error \
          (0xC0000005) after up to 100 ms"
     );
-}
-
-#[test]
-fn a_loop_of_starts_needs_events_of_processes() {
-    let diagnosis = diagnosis(&[SUCCESSES], false);
-    assert_eq!(diagnosis.rules[0].state, "not checked");
 }
