@@ -51,24 +51,23 @@ fn extract(trace: &[u8], case: &Case, extract: &str) {
     assert_eq!(exit, Exit::Answered, "{err}");
 }
 
+/// All rules, named: where none finds a cost, who names rules is not also shown the largest costs.
+const ALL_RULES: &str = "*";
+
 /// Asks all rules of a case, or the named one.
 fn diagnose(case: &Case, rule: Option<&str>) -> Diagnosed {
     let mut trace = Cursor::new(Vec::new());
     let (_, truth) = case.write(&mut trace).unwrap();
     let trace = trace.into_inner();
     let extract = kept_as(&("case", &trace), |out| extract(&trace, case, out));
-    let of_rule: Vec<&str> = rule.iter().flat_map(|name| ["--rule", name]).collect();
-    let line = [&["diagnose", "--json"], &of_rule[..], &[extract.as_str()]].concat();
-    let findings = json_lines(&run(&line).out);
+    let rules = rule.unwrap_or(ALL_RULES);
+    let findings = json_lines(&run(&["diagnose", "--json", "--rule", rules, &extract]).out);
     // Where there is none, a line says so.
     let findings = findings
         .into_iter()
         .filter(|row| row["nothing"].is_null())
         .collect::<Vec<_>>();
-    let misplaced = findings
-        .iter()
-        .filter_map(|finding| misplaced(&extract, finding))
-        .collect();
+    let misplaced = misplaced(&extract, &findings);
     let mut dearer = Vec::new();
     let by_hand: Vec<_> = truth
         .causes
@@ -145,29 +144,56 @@ const HAVE_LONG_PIECES: [&str; 7] = [
     "user-lock",
 ];
 
-/// Returns the fault of the longest piece of a finding, which has to start where a row of its length
-/// does.
-fn misplaced(extract: &str, finding: &Value) -> Option<String> {
-    let length = finding["longest_ns"].as_i64()?;
-    let at = finding["at_ns"].as_i64();
-    let lengths: Vec<String> = PIECES
+/// Returns the faults of the longest pieces of findings: each has to start where a row of its length does.
+fn misplaced(extract: &str, findings: &[Value]) -> Vec<String> {
+    let pieces: Vec<(&Value, i64)> = findings
+        .iter()
+        .filter_map(|finding| Some((finding, finding["longest_ns"].as_i64()?)))
+        .collect();
+    if pieces.is_empty() {
+        return Vec::new();
+    }
+    let starts: Vec<String> = pieces
+        .iter()
+        .map(|(finding, _)| start_of(finding).to_string())
+        .collect();
+    let starts = starts.join(", ");
+    // One question for all of them: it takes longer to plan than to answer.
+    let of_tables: Vec<String> = PIECES
         .iter()
         .map(|(table, start, length)| {
             format!(
-                "SELECT {length} AS length FROM {table} WHERE {start} = {}",
-                at.unwrap_or(-1)
+                "SELECT {start} AS at_ns, {length} AS length FROM {table} WHERE {start} IN ({starts})"
             )
         })
         .collect();
-    let question = lengths.join(" UNION ALL ");
+    let question = of_tables.join(" UNION ALL ");
     let rows = json_lines(&run(&["sql", "--format", "json", extract, &question]).out);
-    let has_parts = HAVE_LONG_PIECES.iter().any(|rule| finding["rule"] == *rule);
-    let is_there = rows.iter().any(|row| {
-        let of_row = row["length"].as_i64();
-        of_row == Some(length) || has_parts && of_row.is_some()
-    });
-    let (rule, at_ns) = (&finding["rule"], &finding["at_ns"]);
-    (!is_there).then(|| format!("{rule}: no row of {length} ns at {at_ns} ns: {rows:?}"))
+    pieces
+        .iter()
+        .filter_map(|(finding, length)| misplaced_by(&rows, finding, *length))
+        .collect()
+}
+
+/// Where the longest piece of a finding starts; nowhere in a trace if it does not say so.
+fn start_of(finding: &Value) -> i64 {
+    finding["at_ns"].as_i64().unwrap_or(-1)
+}
+
+/// Returns the fault of one longest piece, by the rows that start where any of them does.
+fn misplaced_by(rows: &[Value], finding: &Value, length: i64) -> Option<String> {
+    let at_ns = start_of(finding);
+    let lengths: Vec<Option<i64>> = rows
+        .iter()
+        .filter(|row| row["at_ns"] == at_ns)
+        .map(|row| row["length"].as_i64())
+        .collect();
+    let rule = &finding["rule"];
+    let has_parts = HAVE_LONG_PIECES.iter().any(|name| *rule == *name);
+    let is_there = lengths
+        .iter()
+        .any(|of_row| *of_row == Some(length) || has_parts && of_row.is_some());
+    (!is_there).then(|| format!("{rule}: no row of {length} ns at {at_ns} ns: {lengths:?}"))
 }
 
 /// How far the pieces that rules see may begin before the cause acts, or end behind it: a sample stands for
@@ -632,7 +658,11 @@ fn rules_on_dotnet_need_events_of_their_own_keyword() {
     let trace = trace.to_str().unwrap();
     let written = run(&["synth", "write", "jit-start", "--out", trace]);
     assert_eq!(written.exit, Exit::Answered, "{}", written.err);
-    let rules = json_lines(&run(&["diagnose", "--table", "rules", "--json", trace]).out);
+    let asked = "jit-start;gc-pause;pool-starvation";
+    let line = [
+        "diagnose", "--table", "rules", "--rule", asked, "--json", trace,
+    ];
+    let rules = json_lines(&run(&line).out);
     let outcome = |name: &str| {
         let row = rules.iter().find(|row| row["rule"] == name).unwrap();
         (row["state"].clone(), row["missing"].clone())
@@ -690,13 +720,14 @@ fn printed_evidence_runs_as_it_is() {
     }
 }
 
-/// A trace of a card in a folder, and its first finding.
+/// A trace of a card in a folder, and the first finding of its rule.
 fn first_finding(folder: &std::path::Path, card: &str) -> (String, Value) {
     let trace = folder.join(format!("{card}.etl"));
     let trace = trace.to_str().unwrap().to_owned();
     let written = run(&["synth", "write", card, "--out", &trace]);
     assert_eq!(written.exit, Exit::Answered, "{}", written.err);
-    let findings = json_lines(&run(&["diagnose", "--json", &trace]).out);
+    let rule = etwkit_synth::cards::find(card).unwrap().rule;
+    let findings = json_lines(&run(&["diagnose", "--json", "--rule", rule, &trace]).out);
     (trace, findings[0].clone())
 }
 
