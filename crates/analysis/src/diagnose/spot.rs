@@ -384,7 +384,7 @@ mod tests {
             ("disk --pth x", "--pth", "a filter of disk"),
             // A column of numbers is not compared with a text.
             ("disk --size-bytes 1", "--size-bytes", "a filter of disk"),
-            ("dns --method x", "--method", "a filter of dns"),
+            ("modules --method x", "--method", "a filter of modules"),
             ("dpc-isr --process 12", "--process", "a filter of dpc-isr"),
             ("gc --details x", "--details", "a filter of gc"),
             ("ask gcs", "gcs", "a question of dump"),
