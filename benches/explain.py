@@ -64,6 +64,11 @@ def costs(extracts):
     return found
 
 
+def places(names, words):
+    """The positions of the names that have one of the words."""
+    return [place for place, name in enumerate(names) if any(word in (name or "") for word in words)]
+
+
 def judge(extracts):
     """Prints how each planted cause was named; whether all were, with the right effect."""
     tables, seconds = explain(extracts)
@@ -76,10 +81,12 @@ def judge(extracts):
 
     are_right = True
     planted = {name: mean(name, "slow") - mean(name, "fast") for name in PLANTED}
-    names = [f"{row['kind']} {row['name']}; {row['moves_with']}" for row in causes]
-    others = set(range(len(names)))
+    own = [f"{row['kind']} {row['name']}" for row in causes]
+    other = [row["moves_with"] for row in causes]
+    others = set(range(len(causes)))
     for name, effect in sorted(planted.items(), key=lambda item: -item[1]):
-        found = [place for place, text in enumerate(names) if any(word in text for word in PLANTED[name])]
+        # In few runs the times of another cause may move with this one by chance: its own row counts.
+        found = places(own, PLANTED[name]) or places(other, PLANTED[name])
         others -= set(found)
         said = causes[found[0]]["effect_ms"] if found else 0.0
         off = abs(said - effect) / max(1e-9, abs(effect))
