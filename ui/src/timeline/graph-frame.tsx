@@ -22,8 +22,10 @@ import { type Twin, TwinTable } from "./twin";
 export interface FrameProps<R> {
   id: string;
   title: string;
-  /** A number beside the title: the axis, or how many lanes. */
+  /** A number or a word beside the title: how many lanes, or what the sums are counted from. */
   about?: string;
+  /** A sentence about it, where the pointer rests on the title. */
+  hint?: string;
   /** The meaning of its colours, behind a button beside the title. */
   colourKey?: ComponentChildren;
   height: number;
@@ -128,10 +130,12 @@ export function GraphFrame<R>(props: FrameProps<R>) {
       <div class="row" style={asTable ? {} : { height: `${height}px` }}>
         <div class="gutter">
           <header class="graph-head">
-            <h3 class="graph-title" title={title}>
+            <h3 class="graph-title" title={[title, props.hint].filter(Boolean).join(": ")}>
               {title}
             </h3>
-            <span class="graph-about">{props.about ?? ""}</span>
+            <span class="graph-about" title={props.hint}>
+              {props.about ?? ""}
+            </span>
             {props.colourKey}
             <Menu label={`${title}: more`} entries={entries(props)} class="graph-menu">
               <Icon name="more" />

@@ -10,7 +10,7 @@ import { seriesTwin } from "./twin";
 
 type OfFrame = Pick<
   FrameProps<unknown>,
-  "id" | "title" | "height" | "least" | "menu" | "answered" | "source" | "empty" | "time"
+  "id" | "title" | "about" | "hint" | "height" | "least" | "menu" | "answered" | "source" | "empty" | "time"
 >;
 
 interface Props extends OfFrame, Pick<LegendProps, "hidden" | "onHide" | "chipOf"> {
