@@ -61,7 +61,7 @@ function spans(
 }
 
 const DELAY_WORDS: Record<string, string> = {
-  message: "did not retrieve messages",
+  message: "did not pump messages",
   input: "input waited",
   wait_cursor: "showed the wait cursor",
 };
