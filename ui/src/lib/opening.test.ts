@@ -8,10 +8,13 @@ const withRows = (...names: string[]) =>
 
 test("CPU times name what they are counted from, and which others are not", () => {
   assert.deepEqual(cpuCountedFrom(withRows("cpu_sample")), {
-    word: "samples",
+    words: "from samples",
     sentence: "CPU time from samples.",
   });
   const switches = cpuCountedFrom(withRows("context_switch"));
-  assert.deepEqual([switches.word, switches.sentence], ["switches", "CPU time from context switches."]);
+  assert.deepEqual(
+    [switches.words, switches.sentence],
+    ["from context switches", "CPU time from context switches."],
+  );
   assert.match(cpuCountedFrom(withRows("context_switch", "cpu_sample")).sentence, /Overview count samples/);
 });

@@ -22,9 +22,9 @@ import { type Twin, TwinTable } from "./twin";
 export interface FrameProps<R> {
   id: string;
   title: string;
-  /** A number or a word beside the title: how many lanes, or what the sums are counted from. */
+  /** A number beside the title: how many lanes. */
   about?: string;
-  /** A sentence about it, where the pointer rests on the title. */
+  /** A sentence about its numbers, where the pointer rests on the title. */
   hint?: string;
   /** The meaning of its colours, behind a button beside the title. */
   colourKey?: ComponentChildren;
@@ -133,9 +133,7 @@ export function GraphFrame<R>(props: FrameProps<R>) {
             <h3 class="graph-title" title={[title, props.hint].filter(Boolean).join(": ")}>
               {title}
             </h3>
-            <span class="graph-about" title={props.hint}>
-              {props.about ?? ""}
-            </span>
+            <span class="graph-about">{props.about ?? ""}</span>
             {props.colourKey}
             <Menu label={`${title}: more`} entries={entries(props)} class="graph-menu">
               <Icon name="more" />

@@ -118,7 +118,7 @@ export function SeriesGraph({ of, trace, opening }: ViewProps & { of: SeriesOf }
     <SumsGraph
       id={of.id}
       title={of.title}
-      about={about?.word ?? ""}
+      countedFrom={about?.words ?? ""}
       hint={about?.sentence ?? ""}
       height={settings.height}
       least={LEAST_HEIGHT}
