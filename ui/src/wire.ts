@@ -996,6 +996,8 @@ source: Source, };
 export type AnswerTable = {
 /** Its name in a report; empty for the only one. */
 name: string,
+/** Its heading in a report; may be empty. */
+title: string,
 /** Its columns. */
 columns: Array<AnswerColumn>,
 /** Its rows: what is shown in each column. */
