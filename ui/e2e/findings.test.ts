@@ -83,6 +83,18 @@ test("a finding leads to the answer to a question, narrowed to its victim", asyn
   });
 });
 
+test("a largest cost leads to its stacks, which have the time of its sentence", async () => {
+  await on(card("filter-scan", true), async (page) => {
+    const cost = page.getByRole("button", { name: /^Show it in the trace: .* of CPU time/ });
+    const time = /used (\S+ m?s) of CPU time/.exec((await cost.getAttribute("aria-label")) ?? "")?.[1] ?? "";
+    assert.notEqual(time, "");
+    await cost.click();
+    await settled(page);
+    assert.match(fragment(page), /;view=flame;.*;process=\d+.*"weight":"cpu"/);
+    assert.ok((await textOf(page.locator(".below"))).includes(`${time} in `), time);
+  });
+});
+
 test("a finding unfolds by keyboard with its commands, and rules that were not asked are named", async () => {
   await on(
     card("filter-scan"),

@@ -2,7 +2,7 @@
 
 import { Button } from "../../components/button";
 import { counted, percent } from "../../lib/format";
-import { shown } from "../../lib/safe";
+import { shownSentence } from "../../lib/safe";
 import { goToCost } from "../../state/go-to-spot";
 import * as store from "../../state/store";
 import type { Cost, Opening } from "../../wire";
@@ -18,11 +18,11 @@ export function LargestCosts({ costs, opening }: { costs: Cost[]; opening: Openi
       <ul>
         {costs.map((cost) => (
           <li key={cost.kind}>
-            {shown(cost.sentence)} {cost.share !== null && <span class="muted">{shareOf(cost)}</span>}{" "}
+            {shownSentence(cost.sentence)} {cost.share !== null && <span class="muted">{shareOf(cost)}</span>}{" "}
             <Button
               text="Show"
               class="finding-go"
-              aria-label={`Show it in the trace: ${shown(cost.sentence)}`}
+              aria-label={`Show it in the trace: ${shownSentence(cost.sentence)}`}
               onClick={() => goToCost(cost, opening)}
             />
           </li>
