@@ -27,6 +27,15 @@ function rangeOf(page: Page): { from: number; to: number } {
   return { from: Number(from), to: Number(to) };
 }
 
+/** Nothing of an element is below the edge of the timeline, or above it. */
+function isWholeInSight(place: Locator): Promise<boolean> {
+  return place.evaluate((element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    const around = element.closest(".timeline")?.getBoundingClientRect();
+    return around !== undefined && top >= around.top && bottom <= around.bottom;
+  });
+}
+
 test("the front page names the driver, one click goes to the spot, and back leads here", async () => {
   await on(card("filter-scan"), async (page) => {
     assert.match(fragment(page), /;view=findings/);
@@ -48,6 +57,7 @@ test("the front page names the driver, one click goes to the spot, and back lead
     const { from, to } = rangeOf(page);
     assert.ok(from < focus && focus < to, `${focus} in ${from}-${to}`);
     assert.ok((await textOf(page.locator(".filter"))).includes(driver), "the driver is a chip");
+    assert.ok(await isWholeInSight(page.locator(".lane.is-chosen")), "the lane of the moment");
     await page.goBack();
     await settled(page);
     assert.match(fragment(page), /;view=findings/);
@@ -70,6 +80,18 @@ test("a finding leads to the answer to a question, narrowed to its victim", asyn
     await rows.first().waitFor();
     assert.equal(await rows.count(), 1);
     assert.doesNotMatch(await textOf(page.locator(".below")), /Not narrowed/);
+  });
+});
+
+test("a largest cost leads to its stacks, which have the time of its sentence", async () => {
+  await on(card("filter-scan", true), async (page) => {
+    const cost = page.getByRole("button", { name: /^Show it in the trace: .* of CPU time/ });
+    const time = /used (\S+ m?s) of CPU time/.exec((await cost.getAttribute("aria-label")) ?? "")?.[1] ?? "";
+    assert.notEqual(time, "");
+    await cost.click();
+    await settled(page);
+    assert.match(fragment(page), /;view=flame;.*;process=\d+.*"weight":"cpu"/);
+    assert.ok((await textOf(page.locator(".below"))).includes(`${time} in `), time);
   });
 });
 

@@ -996,6 +996,8 @@ source: Source, };
 export type AnswerTable = {
 /** Its name in a report; empty for the only one. */
 name: string,
+/** Its heading in a report; may be empty. */
+title: string,
 /** Its columns. */
 columns: Array<AnswerColumn>,
 /** Its rows: what is shown in each column. */
@@ -1186,15 +1188,15 @@ share: number | null,
 /** Wait chain of a wait, the victim first. */
 chain: Array<string>,
 /** Command lines that show its rows. */
-evidence: Array<Evidence>, };
+evidence: Array<Evidence>,
+/** The view that shows these rows; null where the first line says it. */
+spot: Spot | null, };
 
 export type Evidence = {
 /** The whole line, quoted for a shell. */
 command: string,
 /** Its words, without the program and the trace. */
-words: Array<string>,
-/** Keys of the processes with the ids that it names, if it names any. */
-processes: Array<number>, };
+words: Array<string>, };
 
 export type Spot = {
 /** Name of the view. */

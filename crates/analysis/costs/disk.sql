@@ -2,6 +2,7 @@
 -- sentence: disk {disk} was busy for {cost}{part}
 -- needs: disk I/O
 -- evidence: dump disk --per-process
+-- spot: disk
 WITH files AS (
   SELECT disk, coalesce(path, 'files without a name') AS file,
     sum(read_service_ns + write_service_ns + flush_service_ns) AS file_ns

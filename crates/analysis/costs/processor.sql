@@ -2,6 +2,7 @@
 -- sentence: {culprit}{processes|| (# processes)} used {cost} of CPU time{part}{processes||; up to {most} in one process ({most_pid})}
 -- needs: CPU samples or context switches
 -- evidence: dump cpu --process {processes_of}
+-- spot: flame --weight cpu --process {pid}
 WITH source AS ( -- the same as of dump cpu: samples, or context switches if there is no sample
   SELECT coalesce(sum(samples), 0) + coalesce(max(cpu_ns), 0) > 0 AS is_sampled FROM cpu_process
 ), used AS (

@@ -2,6 +2,7 @@
 -- sentence: {culprit}, {why}, {waited} {cost} {ended} in its busiest thread ({tid})
 -- needs: waits
 -- evidence: dump wait --process {pid} --thread {tid} --chain --all-waits
+-- spot: ask wait --process {pid} --thread {tid} --chain --all-waits
 WITH focused AS (
   SELECT process_key, sum(duration_ns) AS focus_ns FROM focus_change WHERE level = 'process' AND process_key IS NOT NULL GROUP BY process_key
 ), ran AS (

@@ -1,8 +1,8 @@
 -- A window does not react
 -- card: 18
--- sentence: {victim} did not look for messages for {total}, {count|once|# times up to {longest}}, since its window {state} {culprit}{through}
--- why: The thread of a window has to fetch each click and key. While it computes or waits within one of them, the window does
---   not react, and Windows calls it "not responding" after 5 s.
+-- sentence: {victim} did not pump messages for {total}, {count|once|# times up to {longest}}, since its window {state} {culprit}{through}
+-- why: The message loop of a window's thread fetches each click and key. While the thread computes or waits within one of them,
+--   the window does not react, and Windows calls it "not responding" after 5 s.
 -- fix: Do the work on another thread and let that one notify the window when it is done.
 -- not proved: That the thread had a visible window, and that a user clicked in that time; where Windows reported the delay itself
 --   (evidence dump ui-delay), it had one. What the window waited for, and how much longer, if the wait lasts until the end of
@@ -18,7 +18,7 @@
 -- evidence: dump wait --process {waiting_pid} --method '{work}' --details
 -- evidence: dump cpu --process {computing_pid} --methods '{work}' --include-dll --top-methods 20
 -- evidence: dump ui-delay --process {reported_pid} --details
--- shows: the waits, or the CPU time, that the delays consist of; a delay is a little longer, from one look for messages to
+-- shows: the waits, or the CPU time, that the delays consist of; a delay is a little longer, from one fetch of messages to
 --   the next
 -- spot: flame --weight cpu --process {computing_pid} --method {work}
 -- spot: flame --weight wait --process {named_pid} --method {culprit}
@@ -33,7 +33,7 @@
 -- param min_share_percent: float = 80 – of the samples of a hang that have a function which is blamed for it
 -- param max_fetch_ms: float = 20 – after a long message the next ones are fetched in less time than this
 -- param max_helpers: int = 5 – threads that wait for each other between the window and the process that is named
--- param min_looks: int = 3 – looks for messages before a wait that lasts until the end of the recording: fewer may be no window's
+-- param min_looks: int = 3 – fetches of messages before a wait that lasts until the end of the recording: fewer may be no window's
 -- param max_callers: int = 4 – calls between functions that are blamed for several hangs: farther apart they are different work
 WITH RECURSIVE recording AS (
   SELECT greatest(coalesce(min(kernel_start_ns), 0), coalesce(min(range_start_ns), 0)) AS from_ns,
@@ -75,15 +75,15 @@ WITH RECURSIVE recording AS (
     FROM (
       SELECT c.thread_key, c.process_key, c.wait_reason, c.in_ns, c.off_ns,
         stack_contains(c.stack_id, 'user32.dll!*GetMessage*;user32.dll!*PeekMessage*;user32.dll!*MsgWait*;user32.dll!*WaitMessage*;win32k*!*GetMessage*;win32k*!*PeekMessage*;win32k*!*RealSleepThread*')
-        -- While COM waits it serves its own windows and no input: that is no look for messages, and proves no window.
+        -- While COM waits it serves its own windows and no input: that is no fetch of messages, and proves no window.
         AND NOT stack_contains(c.stack_id, '*!CCliModalLoop*;*!CoWaitForMultiple*') AS is_look,
-        -- A wait for the window manager is also a look for messages where user32.dll has no names of functions.
+        -- A wait for the window manager is also a fetch of messages where user32.dll has no names of functions.
         c.wait_reason = 13 AND stack_contains(c.stack_id, 'user32.dll+*') AS is_user_request,
         -- So is a wait of user32.dll for messages and other objects, of a thread that also waits for the window manager.
         i.module = 'user32.dll' AND NOT stack_contains(c.stack_id, 'combase.dll*;ole32.dll*') AS is_own_wait,
         stack_contains(c.stack_id, 'combase.dll+*;ole32.dll+*') AS is_in_com
       FROM times c LEFT JOIN innermost i USING (stack_id)
-      -- A wait of which a part was lost is a look for messages all the same.
+      -- A wait of which a part was lost is a fetch of messages all the same.
       WHERE c.in_ns IS NOT NULL AND coalesce(c.wait_ns, 1) > 0)
     WHERE is_look OR is_user_request OR is_own_wait)
   WHERE is_look OR has_requests = 1 AND serves_com = 0
@@ -187,7 +187,7 @@ WITH RECURSIVE recording AS (
   WHERE is_reported OR is_known AND (is_blocked OR is_sampled) AND CASE
     -- Between fetches a thread that asks again and again does no work for a message.
     WHEN NOT (is_nameless OR is_first) THEN NOT is_inner OR messages IS NULL OR messages >= 0.5 * count
-    -- Without names, and before its first look for messages, only what user32.dll called is known to be work for a message.
+    -- Without names, and before its first fetch of messages, only what user32.dll called is known to be work for a message.
     WHEN is_blocked THEN coalesce(stack_contains(stack_id, 'user32.dll!*DispatchMessage*;user32.dll+*'), cut_reason <> '')
     ELSE messages >= 0.8 * count END
 ), asked AS ( -- whom the window waited for in its longest wait, whom that thread waited for in the meantime, and so on

@@ -123,6 +123,7 @@ fn table(
     };
     AnswerTable {
         name: part.name.to_owned(),
+        title: part.title.clone(),
         columns: shown
             .iter()
             .zip(titles_of(&shown, text))

@@ -57,13 +57,8 @@ pub(crate) fn findings(call: &Call<'_>, request: &FindingsRequest) -> Result<Fin
 
 fn finding(row: FindingRow, session: &Session, path: &str) -> Result<Finding> {
     let victim = row.pid.zip(row.process_key);
-    let evidence = evidence(&row.evidence, victim, session, path)?;
-    let spot = row
-        .spot
-        .as_deref()
-        .map(|line| spot(line, victim, session))
-        .transpose()?
-        .flatten();
+    let evidence = evidence(&row.evidence, path);
+    let spot = spot_of(row.spot.as_deref(), victim, session)?;
     let name = row.process.as_deref().unwrap_or("?");
     Ok(Finding {
         victim: row.pid.map(|pid| format!("{name} ({pid})")),
@@ -97,8 +92,10 @@ fn finding(row: FindingRow, session: &Session, path: &str) -> Result<Finding> {
 }
 
 fn cost(row: CostRow, session: &Session, path: &str) -> Result<Cost> {
+    let victim = row.pid.zip(row.process_key);
     Ok(Cost {
-        evidence: evidence(&row.evidence, None, session, path)?,
+        evidence: evidence(&row.evidence, path),
+        spot: spot_of(row.spot.as_deref(), victim, session)?,
         share: row.cost_percent.map(|percent| percent / 100.0),
         chain: lines(row.chain.as_deref()),
         kind: row.kind,
@@ -123,48 +120,31 @@ fn rule(row: RuleRow) -> RuleState {
     }
 }
 
-/// Returns the command lines of a finding. `victim` has the id and the key of its process.
-fn evidence(
-    lines: &str,
-    victim: Option<(i64, i64)>,
-    session: &Session,
-    path: &str,
-) -> Result<Vec<Evidence>> {
-    lines
-        .lines()
-        .map(|line| one_line(line, victim, session, path))
-        .collect()
+/// Returns the command lines of a finding or a cost.
+fn evidence(lines: &str, path: &str) -> Vec<Evidence> {
+    lines.lines().map(|line| one_line(line, path)).collect()
 }
 
-fn one_line(
-    line: &str,
-    victim: Option<(i64, i64)>,
-    session: &Session,
-    path: &str,
-) -> Result<Evidence> {
+fn one_line(line: &str, path: &str) -> Evidence {
     let words = shell::split(line);
-    let processes: Vec<Vec<i64>> = ids(&words)
-        .map(|pid| processes_of(pid, victim, session))
-        .collect::<Result<_>>()?;
-    let processes = processes.concat();
     // Names out of the trace stand in the line: each word is quoted anew, so that no shell runs any of them.
     let command = format!(
         "etwkit {} {}",
         shell::joined_patterns(&words),
         trace_word(path)
     );
-    Ok(Evidence {
-        command,
-        words,
-        processes,
-    })
+    Evidence { command, words }
 }
 
-/// Returns the process ids that a line names.
-fn ids(words: &[String]) -> impl Iterator<Item = i64> {
-    let mut after = words.iter().skip_while(|word| *word != "--process");
-    let named = after.nth(1).map_or("", String::as_str);
-    named.split(';').filter_map(|id| id.parse().ok())
+/// Returns the view of a finding or a cost, if it names one. `victim` has the id and the key of its
+/// process.
+fn spot_of(
+    line: Option<&str>,
+    victim: Option<(i64, i64)>,
+    session: &Session,
+) -> Result<Option<Spot>> {
+    let read = line.map(|line| spot(line, victim, session)).transpose()?;
+    Ok(read.flatten())
 }
 
 /// Returns the view that a line names; nothing if it cannot be read: another version may have stored
@@ -260,14 +240,6 @@ fn processes_of(pid: i64, victim: Option<(i64, i64)>, session: &Session) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_line_names_several_processes() {
-        let found = |line: &str| -> Vec<i64> { ids(&shell::split(line)).collect() };
-        assert_eq!(found("dump wait --process '12;16' --details"), [12, 16]);
-        assert!(found("dump wait --process '*'").is_empty());
-        assert!(found("dump trace-stats").is_empty());
-    }
 
     #[test]
     fn a_spot_lists_ids_or_nothing_else() {

@@ -27,6 +27,7 @@ pub(crate) fn sql(call: &Call<'_>, request: &SqlRequest) -> Result<Answer> {
     });
     let table = AnswerTable {
         name: String::new(),
+        title: String::new(),
         columns: columns.collect(),
         rows: rows.rows,
         is_cut: rows.is_cut,

@@ -94,9 +94,9 @@ pub(crate) enum Act {
     FocusIs,
     /// Moves the focus to a thread.
     FocusMoves(Thread),
-    /// Stops looking for messages.
+    /// Stops pumping messages.
     DelayBegins,
-    /// Looks for messages again.
+    /// Pumps messages again.
     DelayEnds(Delayed),
     /// Starts a session of the tracing system.
     SessionStarts(SessionPlan),

@@ -227,7 +227,7 @@ pub static SCENARIOS: [Scenario; 26] = [
     },
     Scenario {
         name: "desktop",
-        description: "windows wait for the lock of the window manager, leak bitmaps, get the focus and do not look for messages",
+        description: "windows wait for the lock of the window manager, leak bitmaps, get the focus and do not pump messages",
         max_scale: MAX_SCRIPT_SCALE,
         plan: scenarios::desktop::plan,
     },

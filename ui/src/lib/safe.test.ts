@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { shown } from "./safe";
+import { shown, shownSentence } from "./safe";
 
 test("what turns text around or hides is written out", () => {
   assert.equal(shown("a\u202egpj.exe"), "a\\u{202e}gpj.exe");
@@ -14,4 +14,10 @@ test("letters of all scripts and markup stay as they are", () => {
 
 test("absurd lengths are cut", () => {
   assert.equal(shown("x".repeat(100_000)).length, 4097);
+});
+
+test("an error begins as a sentence does, unless a name is at its start", () => {
+  assert.equal(shownSentence("there is no a.etl"), "There is no a.etl");
+  for (const text of ["a.etl is damaged", "etwkit", "C:\\a is a folder"])
+    assert.equal(shownSentence(text), text);
 });

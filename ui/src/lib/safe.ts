@@ -15,6 +15,11 @@ export function shown(text: string): string {
   return part.replace(UNSEEN, escaped);
 }
 
+/** The text of an error, which the command line has after a colon, as a sentence. A name at its start stays as it is. */
+export function shownSentence(text: string): string {
+  return shown(text.replace(/^[a-z]+(?=[ ,])/, (word) => word.charAt(0).toUpperCase() + word.slice(1)));
+}
+
 const ENTITIES: Record<string, string> = {
   "&": "&amp;",
   "<": "&lt;",

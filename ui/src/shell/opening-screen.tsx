@@ -1,7 +1,7 @@
 // A trace that is being read, or a server that cannot be asked.
 
 import { percent } from "../lib/format";
-import { shown } from "../lib/safe";
+import { shown, shownSentence } from "../lib/safe";
 import * as store from "../state/store";
 import type { Failure, TraceInfo } from "../wire";
 
@@ -31,8 +31,8 @@ export function OpeningScreen({ trace }: { trace: TraceInfo }) {
 export function LostScreen({ failure }: { failure: Failure }) {
   return (
     <main class="start">
-      <h1>{shown(failure.message)}</h1>
-      {failure.hint !== null && <p>{shown(failure.hint)}</p>}
+      <h1>{shownSentence(failure.message)}</h1>
+      {failure.hint !== null && <p>{shownSentence(failure.hint)}</p>}
       <button type="button" class="main" onClick={() => void store.refresh()}>
         Try again
       </button>

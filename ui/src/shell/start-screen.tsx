@@ -8,7 +8,7 @@ import { IconButton } from "../components/button";
 import { Failed } from "../components/failed";
 import { Icon } from "../components/icon";
 import { percent } from "../lib/format";
-import { shown } from "../lib/safe";
+import { shown, shownSentence } from "../lib/safe";
 import { useActing } from "../state/acting";
 import { dropped } from "../state/page";
 import * as store from "../state/store";
@@ -131,7 +131,7 @@ function Traces({ info, last, onOpen }: TracesProps) {
           <li key={one.id} class="start-failed">
             <button type="button" title="Try again" onClick={() => onOpen(one.path)}>
               <b>{shown(one.name)}</b>
-              <span>{one.state.is === "failed" && shown(one.state.message)}</span>
+              <span>{one.state.is === "failed" && shownSentence(one.state.message)}</span>
             </button>
             <IconButton
               icon="close"

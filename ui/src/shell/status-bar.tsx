@@ -1,5 +1,6 @@
 // Facts of the trace, what it lacks, and what the server did.
 
+import { useEffect } from "preact/hooks";
 import { traffic } from "../api";
 import { Icon } from "../components/icon";
 import { count, duration, shortCount } from "../lib/format";
@@ -28,6 +29,24 @@ function Missing({ opening }: { opening: Opening }) {
   );
 }
 
+/** How long a sentence about an act stays: later it would be taken for one about the present view. */
+const SAID_MS = 10_000;
+
+function Said() {
+  const said = announced.value;
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      announced.value = "";
+    }, SAID_MS);
+    return () => clearTimeout(timer);
+  }, [said]);
+  return (
+    <span class="status-said" role="status" aria-live="polite">
+      {said}
+    </span>
+  );
+}
+
 export function StatusBar({ opening }: { opening: Opening }) {
   const rows = opening.tables.reduce((sum, table) => sum + table.rows, 0);
   return (
@@ -39,9 +58,7 @@ export function StatusBar({ opening }: { opening: Opening }) {
       <span title={`${count(rows)} rows`}>{shortCount(rows)} rows</span>
       {opening.is_summary && <span class="status-missing">summary: no time ranges</span>}
       <Missing opening={opening} />
-      <span class="status-said" role="status" aria-live="polite">
-        {announced.value}
-      </span>
+      <Said />
       {traffic.isLost.value && <span class="status-lost">The server does not answer</span>}
       <span class={traffic.running.value > 0 ? "status-busy is-busy" : "status-busy"} aria-hidden="true" />
       {isTrafficShown.value && <Traffic />}

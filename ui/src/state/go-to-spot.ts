@@ -1,9 +1,9 @@
 // Goes to where a finding is seen, as one step of undo.
 
-import type { Evidence, Finding, Opening } from "../wire";
+import type { Cost, Finding, Opening } from "../wire";
 import { learn } from "./names";
 import { isViewOpen } from "./prefs";
-import { evidenceOf, spotOf } from "./spot";
+import { spotOf, spotOfCost } from "./spot";
 import * as store from "./store";
 
 export function goToSpot(finding: Finding, opening: Opening): void {
@@ -16,9 +16,9 @@ export function goToSpot(finding: Finding, opening: Opening): void {
   store.update(spotOf(finding, opening, questions, store.settings.value));
 }
 
-/** Goes to the view that the first command line shows, in the part of the trace that is selected. */
-export function goToEvidence(evidence: readonly Evidence[], opening: Opening): void {
+/** Goes to the view of a cost, in the part of the trace that is selected. */
+export function goToCost(cost: Cost, opening: Opening): void {
   isViewOpen.value = true;
   const questions = store.schema.value?.questions ?? [];
-  store.update(evidenceOf(evidence, opening, questions, store.settings.value));
+  store.update(spotOfCost(cost, opening, questions, store.settings.value));
 }

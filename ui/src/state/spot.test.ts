@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Finding, Opening, OptionInfo, QuestionInfo, Spot } from "../wire";
-import { askedBy, askedByLine, evidenceOf, spotOf, spotRange } from "./spot";
+import { askedBy, askedByLine, spotOf, spotOfCost, spotRange } from "./spot";
 
 const option = (name: string, kind: string): OptionInfo => ({
   name,
@@ -79,7 +79,7 @@ function finding(line: string, change: Partial<Finding> = {}): Finding {
     chain: [],
     confidence: "high",
     spot: null,
-    evidence: line === "" ? [] : [{ command: "", words: line.split(" "), processes: [3] }],
+    evidence: line === "" ? [] : [{ command: "", words: line.split(" ") }],
     why: "",
     fix: "",
     not_proved: "",
@@ -173,22 +173,23 @@ test("a question is its own view, or one of all questions with the options of th
   assert.equal(view("", { spot: { ...spot, question: "heap" } }).id, "overview");
 });
 
-test("a cost leads to the view of its evidence, narrowed as its options say", () => {
-  const of = (line: string, trace = ALL) => {
-    const lines = [{ command: "", words: line.split(" "), processes: [3] }];
-    const { view: id, chips, settings } = evidenceOf(lines, trace, QUESTIONS, {});
-    return { id, chips: chips?.map((one) => `${one.field}=${one.values}`), settings };
+test("a cost leads to its view in the part of the trace that is selected, else to its evidence", () => {
+  const of = (spot: Spot | null, line: string, trace = ALL) => {
+    const evidence = line === "" ? [] : [{ command: "", words: line.split(" ") }];
+    const cost = { kind: "processor", sentence: "s", cost_ns: 1, share: null, chain: [], evidence, spot };
+    return spotOfCost(cost, trace, QUESTIONS, { cpu: { style: "lines" } });
   };
-  assert.deepEqual(of("dump cpu --process 12"), {
-    id: "flame",
-    chips: ["process=3"],
-    settings: { flame: { weight: "cpu" } },
+  const shown = of({ ...WAITS, table: "cpu_sample", weight: "cpu" }, "dump cpu --process 12");
+  assert.deepEqual(shown, {
+    view: "flame",
+    chips: [{ field: "process", values: ["3"], exclude: false }],
+    mode: "narrow",
+    settings: { cpu: { style: "lines" }, flame: { weight: "cpu" } },
   });
-  assert.deepEqual(of("dump hard-fault --details"), { id: "hard-fault", chips: [], settings: {} });
-  // What no view can narrow by is asked.
-  assert.equal(of("dump wait --process 12 --method Ntfs*").id, "ask");
-  assert.equal(of("dump disk --process 12", opening("cpu_sample")).id, "ask");
-  assert.deepEqual(evidenceOf([], ALL, QUESTIONS, {}), { view: "overview" });
+  // Several processes of a program have no id for a filter.
+  assert.equal(of(null, "dump cpu --process cl.exe").view, "ask");
+  assert.equal(of(WAITS, "dump wait --process 12", opening("cpu_sample")).view, "ask");
+  assert.equal(of(null, "").view, "overview");
 });
 
 test("a printed line is the question that it runs, and nothing where the page cannot ask it", () => {

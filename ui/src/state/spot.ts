@@ -1,21 +1,10 @@
-// Where a finding is seen: its part of the trace, its moment, and the view that its rule names.
+// Where a finding or a cost is seen: its part of the trace, its moment, and the view that its rule names.
 
 import { hasRows } from "../lib/opening";
 import { around, within } from "../lib/scale";
-import type { Chip, Evidence, Finding, Opening, QuestionInfo, Range, Spot, Weight } from "../wire";
+import type { Chip, Cost, Evidence, Finding, Opening, QuestionInfo, Range, Spot } from "../wire";
 import { chipValue, type PageChip } from "./column-chips";
 import type { ViewState } from "./view-state";
-
-/** Views that show the rows of questions about costs, with the table that they need. Others are asked as they are. */
-const VIEWS: Record<string, { view: string; table: string; settings?: { weight: Weight } }> = {
-  cpu: { view: "flame", table: "cpu_sample", settings: { weight: "cpu" } },
-  wait: { view: "flame", table: "context_switch", settings: { weight: "wait" } },
-  disk: { view: "disk", table: "disk_io" },
-  "hard-fault": { view: "hard-fault", table: "hard_fault" },
-};
-
-/** Options that say how rows are written, not which ones: every view has them all. */
-const LOOKS = new Set(["details", "per-process"]);
 
 export interface Asked {
   question: string;
@@ -51,14 +40,6 @@ export function askedByLine(line: string, questions: readonly QuestionInfo[]): A
   return words[0] === "etwkit" ? askedBy(words.slice(1, -1), questions) : null;
 }
 
-/** The processes that a line names; nothing where it narrows by anything else. */
-function chipsOf({ processes }: Evidence, { options }: Asked): Chip[] | null {
-  const [first, ...others] = Object.keys(options).filter((name) => !LOOKS.has(name));
-  if (first === undefined) return [];
-  if (first !== "process" || others.length > 0 || processes.length === 0) return null;
-  return [{ field: "process", values: processes.map(String), exclude: false }];
-}
-
 /** The part of the trace with some space: rows that end with it are in it, and it is wide enough to be seen. */
 export function spotRange(finding: Finding, whole: Range): Range | null {
   const { at_ns, longest_ns } = finding;
@@ -72,6 +53,12 @@ export function spotRange(finding: Finding, whole: Range): Range | null {
 }
 
 type Place = Pick<ViewState, "view" | "chips" | "settings">;
+
+/** A finding or a cost: the view of its rows, and the command lines that print them. */
+type Shown = Pick<Finding, "spot" | "evidence">;
+
+/** The whole trace, where nothing says more. */
+const OVERVIEW: Place = { view: "overview", chips: [], settings: {} };
 
 /** A question with its options, as command lines have it. */
 function placeOfQuestion({ question, options }: Asked): Place {
@@ -91,7 +78,7 @@ function chipsOfSpot({ table, chips, columns }: Spot): PageChip[] {
 }
 
 /** The view that the rule names, if the trace has what it shows. */
-function placeOfRule({ spot }: Finding, opening: Opening): Place | null {
+function placeOfRule({ spot }: Shown, opening: Opening): Place | null {
   if (spot === null) return null;
   const { view, table, question, weight, options } = spot;
   const chips = chipsOfSpot(spot);
@@ -106,10 +93,10 @@ function placeOfRule({ spot }: Finding, opening: Opening): Place | null {
 }
 
 /** The first command line that is a question. */
-function firstAsked(lines: readonly Evidence[], questions: readonly QuestionInfo[]) {
-  for (const evidence of lines) {
-    const asked = askedBy(evidence.words, questions);
-    if (asked !== null) return { evidence, asked };
+function firstAsked(lines: readonly Evidence[], questions: readonly QuestionInfo[]): Asked | null {
+  for (const { words } of lines) {
+    const asked = askedBy(words, questions);
+    if (asked !== null) return asked;
   }
   return null;
 }
@@ -118,15 +105,15 @@ function firstAsked(lines: readonly Evidence[], questions: readonly QuestionInfo
 function placeOfVictim({ process_key }: Finding): Place {
   const values = process_key === null ? [] : [String(process_key)];
   const chips: Chip[] = values.length === 0 ? [] : [{ field: "process", values, exclude: false }];
-  return { view: "overview", chips, settings: {} };
+  return { ...OVERVIEW, chips };
 }
 
 /** The view of the rule. The evidence of one that names none is asked as it stands. */
-function placeOf(finding: Finding, opening: Opening, questions: readonly QuestionInfo[]): Place {
-  const place = placeOfRule(finding, opening);
+function placeOf(of: Shown, opening: Opening, questions: readonly QuestionInfo[]): Place | null {
+  const place = placeOfRule(of, opening);
   if (place !== null) return place;
-  const first = firstAsked(finding.evidence, questions);
-  return first === null ? placeOfVictim(finding) : placeOfQuestion(first.asked);
+  const asked = firstAsked(of.evidence, questions);
+  return asked === null ? null : placeOfQuestion(asked);
 }
 
 /** What the page shows of a finding: a change of what it shows now. */
@@ -136,7 +123,7 @@ export function spotOf(
   questions: readonly QuestionInfo[],
   now: ViewState["settings"],
 ): Partial<ViewState> {
-  const { view, chips, settings } = placeOf(finding, opening, questions);
+  const { view, chips, settings } = placeOf(finding, opening, questions) ?? placeOfVictim(finding);
   const range = spotRange(finding, opening.range);
   const { thread_key, at_ns, longest_ns } = finding;
   // The middle of the longest piece: at its very first moment the thread may still be in the state before.
@@ -155,20 +142,13 @@ export function spotOf(
   };
 }
 
-/** What the page shows of command lines alone: a change of what it shows now. */
-export function evidenceOf(
-  lines: readonly Evidence[],
+/** What the page shows of a cost, in the part of the trace that is selected: a change of what it shows now. */
+export function spotOfCost(
+  cost: Cost,
   opening: Opening,
   questions: readonly QuestionInfo[],
   now: ViewState["settings"],
 ): Partial<ViewState> {
-  const first = firstAsked(lines, questions);
-  if (first === null) return { view: "overview" };
-  const known = VIEWS[first.asked.question];
-  const chips = chipsOf(first.evidence, first.asked);
-  const place =
-    known !== undefined && chips !== null && hasRows(opening, known.table)
-      ? { view: known.view, chips, settings: known.settings ? { [known.view]: known.settings } : {} }
-      : placeOfQuestion(first.asked);
-  return { ...place, mode: "narrow", settings: { ...now, ...place.settings } };
+  const { view, chips, settings } = placeOf(cost, opening, questions) ?? OVERVIEW;
+  return { view, chips, mode: "narrow", settings: { ...now, ...settings } };
 }

@@ -53,7 +53,7 @@ const finding = (number: number): Finding => ({
     columns: [],
     options: {},
   },
-  evidence: [{ command: "", words: "dump wait --process 12 --method Flt*".split(" "), processes: [3] }],
+  evidence: [{ command: "", words: "dump wait --process 12 --method Flt*".split(" ") }],
   why: "",
   fix: "",
   not_proved: "",

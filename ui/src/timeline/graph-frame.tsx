@@ -22,8 +22,10 @@ import { type Twin, TwinTable } from "./twin";
 export interface FrameProps<R> {
   id: string;
   title: string;
-  /** A number beside the title: the axis, or how many lanes. */
+  /** A number beside the title: how many lanes. */
   about?: string;
+  /** A sentence about its numbers, where the pointer rests on the title. */
+  hint?: string;
   /** The meaning of its colours, behind a button beside the title. */
   colourKey?: ComponentChildren;
   height: number;
@@ -128,7 +130,7 @@ export function GraphFrame<R>(props: FrameProps<R>) {
       <div class="row" style={asTable ? {} : { height: `${height}px` }}>
         <div class="gutter">
           <header class="graph-head">
-            <h3 class="graph-title" title={title}>
+            <h3 class="graph-title" title={[title, props.hint].filter(Boolean).join(": ")}>
               {title}
             </h3>
             <span class="graph-about">{props.about ?? ""}</span>

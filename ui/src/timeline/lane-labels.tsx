@@ -1,9 +1,10 @@
 // Names of lanes, of which only those in sight are in the document.
 
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { duration } from "../lib/format";
 import { shown } from "../lib/safe";
 import { laneChip } from "../state/focus";
+import { chosenLane } from "../state/page";
 import { walk } from "../state/regions";
 import { addChip, view } from "../state/store";
 import type { Lane } from "../wire";
@@ -39,6 +40,16 @@ function LaneName({ label }: { label: string }) {
   );
 }
 
+/** Scrolls the list, and the graphs around it, until the whole lane at a place can be seen. */
+function bringIntoSight(list: HTMLElement | null, place: number, row: number): void {
+  if (list === null) return;
+  const top = place * row;
+  const isSeen = top >= list.scrollTop && top + row <= list.scrollTop + list.clientHeight;
+  if (!isSeen) list.scrollTop = top;
+  // Lanes out of sight are not in the document before the list has scrolled.
+  requestAnimationFrame(() => list.querySelector(".lane.is-chosen")?.scrollIntoView({ block: "nearest" }));
+}
+
 export function LaneLabels({ of, lanes, pinned, first, last, onScroll, onChoose }: Props) {
   const ref = useRef<HTMLDivElement>(null);
   // A new order begins at the top of what there is.
@@ -47,6 +58,11 @@ export function LaneLabels({ of, lanes, pinned, first, last, onScroll, onChoose 
     if (list !== null) onScroll(list.scrollTop);
   }, [lanes.length]);
   const { focus } = view.value;
+  const place = focus?.kind === of.kind ? lanes.findIndex((lane) => lane.key === focus.key) : -1;
+  useEffect(() => {
+    // A lane that was clicked is in sight, and stays under the pointer.
+    if (place >= 0 && chosenLane.value?.lane.key !== focus?.key) bringIntoSight(ref.current, place, of.row);
+  }, [focus?.key, place]);
   return (
     <div
       class="lanes"

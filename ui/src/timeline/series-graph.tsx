@@ -4,13 +4,14 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { MenuEntry } from "../components/menu";
 import { seriesBuckets } from "../lib/buckets";
 import { membersOf } from "../lib/members";
+import type { About } from "../lib/opening";
 import { toggledIn } from "../lib/toggled";
 import { useLatest } from "../state/answer";
 import { learn } from "../state/names";
 import { askedOverTime, EVERYTHING, highlighted, selected } from "../state/selection";
 import * as store from "../state/store";
 import type { ViewProps } from "../views/view";
-import type { Chip, Selection } from "../wire";
+import type { Chip, Opening, Selection } from "../wire";
 import { reportPeak, sharedPeak } from "./axes";
 import { axis, type Entry, type Shape, type Style, shapeOf, without } from "./model";
 import { askOverTime, type OverTime } from "./over-time";
@@ -30,6 +31,8 @@ export interface SeriesOf {
   chipOf?: (entry: Entry) => Chip | null;
   styles: Style[];
   height: number;
+  /** What its sums are counted from, where that differs between traces. */
+  countedFrom?: (opening: Opening) => About;
 }
 
 /** Rows are read for a column, where series are known: a graph that is moved is stretched for so long. */
@@ -110,10 +113,13 @@ export function SeriesGraph({ of, trace, opening }: ViewProps & { of: SeriesOf }
     run: () => change({ whole: !settings.whole }),
   };
   const hidden = hiddenOf(whole, settings);
+  const about = of.countedFrom?.(opening);
   return (
     <SumsGraph
       id={of.id}
       title={of.title}
+      countedFrom={about?.words ?? ""}
+      hint={about?.sentence ?? ""}
       height={settings.height}
       least={LEAST_HEIGHT}
       menu={[...(styles.length < 2 ? [] : styles), ...(seen?.unit === "share" ? [wholeAxis] : [])]}

@@ -10,7 +10,7 @@ import { seriesTwin } from "./twin";
 
 type OfFrame = Pick<
   FrameProps<unknown>,
-  "id" | "title" | "height" | "least" | "menu" | "answered" | "source" | "empty" | "time"
+  "id" | "title" | "hint" | "height" | "least" | "menu" | "answered" | "source" | "empty" | "time"
 >;
 
 interface Props extends OfFrame, Pick<LegendProps, "hidden" | "onHide" | "chipOf"> {
@@ -21,11 +21,14 @@ interface Props extends OfFrame, Pick<LegendProps, "hidden" | "onHide" | "chipOf
   over?: Shape | null;
   ends: AxisEnds;
   look: Colouring & Pick<Look, "style" | "alpha">;
+  /** What the sums are counted from, next to the end of the axis. */
+  countedFrom?: string;
   /** Draws over the picture. */
   finish?: (pen: TimePen) => void;
 }
 
-export function SumsGraph({ look, whole, seen, over = null, ends, finish, ...props }: Props) {
+export function SumsGraph(props: Props) {
+  const { look, whole, seen, over = null, ends, countedFrom = "", finish } = props;
   const { title } = props;
   const draw = useCallback(
     (pen: TimePen) => {
@@ -35,13 +38,15 @@ export function SumsGraph({ look, whole, seen, over = null, ends, finish, ...pro
     [finish, seen, over, ends.most, ...Object.values(look)],
   );
   const unit = whole?.unit ?? "1/s";
+  const hasAxis = seen !== null && ends.at.length > 0;
+  const axis = hasAxis && [axisText(ends.most, unit), countedFrom].filter(Boolean).join(" · ");
   return (
     <GraphFrame
       {...props}
       draw={draw}
       label={summary(title, whole)}
       plot={{ tip: (ns) => (seen === null ? null : tipAt(ns, seen, title)) }}
-      axis={seen !== null && ends.at.length > 0 && axisText(ends.most, unit)}
+      axis={axis}
       gutter={
         <Legend
           {...props}

@@ -2,7 +2,7 @@
 
 import { createElement } from "preact";
 import { duration } from "../lib/format";
-import { hasRows } from "../lib/opening";
+import { cpuCountedFrom, hasRows } from "../lib/opening";
 import { FLAME_CHART_ID, PATH_ID } from "../state/waits";
 import { FLAGS_ID, FlagsGraph } from "../timeline/flags-graph";
 import { FlameChartGraph } from "../timeline/flame-chart-graph";
@@ -61,7 +61,7 @@ function spans(
 }
 
 const DELAY_WORDS: Record<string, string> = {
-  message: "did not retrieve messages",
+  message: "did not pump messages",
   input: "input waited",
   wait_cursor: "showed the wait cursor",
 };
@@ -74,6 +74,7 @@ export const GRAPHS: Graph[] = [
     ...BY_PROCESS,
     top: 12,
     styles: ["stacked", "shares", "lines"],
+    countedFrom: cpuCountedFrom,
   }),
   lanes({ id: "cores", title: "Cores", kind: "core", row: 14, rows: 8 }, SWITCHES),
   lanes({ id: "processes", title: "Processes", kind: "process", row: 20, rows: 6 }, SWITCHES),

@@ -9,7 +9,7 @@ use etwkit_question::covered::{Covered, Recorder};
 use etwkit_sql::Session;
 
 use super::chain;
-use super::evidence::line;
+use super::evidence::{line, spot};
 use super::finding::{FindingRow, RuleRow};
 use super::recorded::Recorded;
 use super::rule::Rule;
@@ -25,8 +25,10 @@ etwkit_question::declare! {
         cost_ns: i64 = "How long.",
         cost_percent: Option<f64> = "Share of the recording; of several processors it can be more than 100.",
         process_key: Option<i64> = "Process that it is a cost of; null where it is none, or several.",
+        pid: Option<i64> = "Its id.",
         chain: Option<String> = "Of a wait: the chain of waits, a line for each.",
         evidence: String = "Command lines that show it, a line for each, without program and extract.",
+        spot: Option<String> = "View of the page that shows it, and its filters; null where the evidence says it.",
     }
 
     row Of {
@@ -133,11 +135,11 @@ fn shown(
     let process_key = whole("process_key");
     let mut values = row.clone();
     // Ids for command lines are not part of the query: not every cost has a process.
-    if let Some(key) = process_key {
-        let sql = format!("SELECT pid FROM process WHERE process_key = {key}");
-        let pid = ask::<Of>(session, &sql)?.first().map(|of| of.pid);
-        values.insert("pid".to_owned(), pid.into());
-    }
+    let pid = match process_key {
+        Some(key) => pid_of(session, key)?,
+        None => None,
+    };
+    values.insert("pid".to_owned(), pid.into());
     let value = |name: &str| values.get(name);
     let evidence: Vec<String> = cost
         .evidence
@@ -162,9 +164,18 @@ fn shown(
         // A trace without a length, as of a test, has no shares.
         cost_percent: (length > 0).then(|| cost_ns as f64 * 100.0 / length as f64),
         process_key,
+        pid,
         chain,
         evidence: evidence.join("\n"),
+        // A cost of several processes has no id for a filter: its evidence names their program.
+        spot: cost.spots.iter().find_map(|one| spot(one, value)),
     }))
+}
+
+/// Returns the id of the process with this key.
+fn pid_of(session: &Session, key: i64) -> Result<Option<i64>> {
+    let sql = format!("SELECT pid FROM process WHERE process_key = {key}");
+    Ok(ask::<Of>(session, &sql)?.first().map(|of| of.pid))
 }
 
 /// Returns `true` for a cost that is short, and a small part of the recording: no place to look first.
@@ -258,6 +269,8 @@ mod tests {
                 "{}",
                 cost.name
             );
+            assert!(!cost.spots.is_empty(), "{}: it has no spot", cost.name);
+            assert_eq!(cost.wrong_spot(), None, "{}", cost.name);
         }
     }
 }

@@ -1971,7 +1971,7 @@ fn a_hang_is_blamed_on_the_innermost_function_of_its_samples() {
     );
 }
 
-/// A window that looks for messages at 0 and 700 ms, in waits for the window manager (13), of a program whose
+/// A window that fetches messages at 0 and 700 ms, in waits for the window manager (13), of a program whose
 /// functions have no names.
 fn nameless_window(fetches: &[&'static str]) -> Machine {
     let mut machine = Machine::new(&["a.exe", "b.exe"], 2000 * MS);
@@ -2044,7 +2044,7 @@ fn a_window_that_waits_is_seen_without_the_events_that_end_waits() {
     assert_eq!(seen(&machine), [(Some(600 * MS), false)]);
 }
 
-/// The window computes for 600 ms. Samples in user32.dll itself may be looks for messages.
+/// The window computes for 600 ms. Samples in user32.dll itself may be fetches of messages.
 #[test]
 fn a_window_that_computes_is_seen_without_names_of_functions() {
     let draws = &["a.exe+fill", "user32.dll+dispatch", "a.exe+loop"][..];
@@ -2088,7 +2088,7 @@ fn sampled(thread_key: i32, stack_id: i32) -> Vec<CpuSample> {
     (0..2000).map(sample).collect()
 }
 
-/// The thread looks for messages at 100 and 700 ms. The switches in between were lost, as well as the one
+/// The thread fetches messages at 100 and 700 ms. The switches in between were lost, as well as the one
 /// before 700 ms.
 #[test]
 fn a_window_of_which_nothing_was_recorded_did_not_compute() {
@@ -2121,7 +2121,7 @@ fn a_window_that_computes_has_samples_where_some_were_taken() {
     assert_eq!(hangs(&machine).0, computed);
 }
 
-/// A window waits for 700 ms, then it looks for messages.
+/// A window waits for 700 ms, then it fetches messages.
 fn waiting_at_first(begins: Slice, works: &[&'static str]) -> Machine {
     let mut machine = Machine::new(&["a.exe", "b.exe"], 5000 * MS);
     let fetches = machine.stack(&["user32.dll!GetMessageW", "a.exe!Loop"]);

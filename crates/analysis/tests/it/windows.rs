@@ -133,7 +133,7 @@ fn delays_that_windows_reports_are_hangs_and_count_once_where_they_overlap() {
     };
     assert_eq!(
         one.sentence,
-        "window.exe (4) did not look for messages for 700 ms, once, since its window was busy \
+        "window.exe (4) did not pump messages for 700 ms, once, since its window was busy \
          with work that was not recorded"
     );
     assert_eq!(
@@ -281,7 +281,7 @@ fn a_wait_for_the_next_message_is_not_the_chain_of_a_hang() {
     );
 }
 
-/// A window looks for messages, each time for about 90 ms and for this reason, and then waits for
+/// A window fetches messages, each time for about 90 ms and for this reason, and then waits for
 /// another reason until the recording ends.
 fn waiting_at_the_end(looks: i64, look_reason: i32, last_reason: i32) -> Machine {
     let mut machine = Machine::new(&["window.exe", "server.exe"], 5 * S);
@@ -304,10 +304,10 @@ fn a_hang_lasts_until_the_recording_ends() {
     };
     assert_eq!(
         one.sentence,
-        "window.exe (4) did not look for messages for 4.71 s, once, since its window was still \
+        "window.exe (4) did not pump messages for 4.71 s, once, since its window was still \
          waiting when the recording ended, in a call that was not recorded (WrAlertByThreadId)"
     );
-    // From the last look for messages on.
+    // From the last fetch of messages on.
     assert_eq!(
         (one.cost_ns, one.from_ns, one.to_ns),
         (Some(4710 * MS), Some(290 * MS), Some(5 * S))

@@ -68,7 +68,7 @@ impl HangArgs {
             self.of_thread(bench)?
         };
         report.line(format!(
-            "Clicks: {}, of {} s each. Longest time without a look for messages: {:.3} s. Hangs of a second and \
+            "Clicks: {}, of {} s each. Longest time without a fetch of messages: {:.3} s. Hangs of a second and \
              more: {}.",
             self.clicks,
             self.seconds,

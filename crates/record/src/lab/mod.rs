@@ -101,7 +101,7 @@ enum Workload {
     CopyFile(copy_file::CopyFileArgs),
     /// Open handles and keep memory with each click, and give nothing back
     Leak(leak::LeakArgs),
-    /// A window whose thread does something else instead of looking for messages
+    /// A window whose thread does something else instead of pumping messages
     Hang(hang::HangArgs),
     /// Call the system as often as possible: what a call costs, and what recording calls adds
     SyscallStorm(syscall_storm::SyscallStormArgs),

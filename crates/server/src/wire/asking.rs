@@ -85,6 +85,8 @@ pub struct Answer {
 pub struct AnswerTable {
     /// Its name in a report; empty for the only one.
     pub name: String,
+    /// Its heading in a report; may be empty.
+    pub title: String,
     /// Its columns.
     pub columns: Vec<AnswerColumn>,
     /// Its rows: what is shown in each column.

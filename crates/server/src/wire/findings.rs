@@ -82,7 +82,7 @@ pub struct Finding {
     pub not_proved: String,
 }
 
-/// A view of the page, and what narrows it to the rows behind a finding.
+/// A view of the page, and what narrows it to the rows behind a finding or a cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Spot {
@@ -119,9 +119,11 @@ pub struct Cost {
     pub chain: Vec<String>,
     /// Command lines that show its rows.
     pub evidence: Vec<Evidence>,
+    /// The view that shows these rows; null where the first line says it.
+    pub spot: Option<Spot>,
 }
 
-/// A command line that shows the rows behind a finding.
+/// A command line that shows the rows behind a finding or a cost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Evidence {
@@ -129,8 +131,6 @@ pub struct Evidence {
     pub command: String,
     /// Its words, without the program and the trace.
     pub words: Vec<String>,
-    /// Keys of the processes with the ids that it names, if it names any.
-    pub processes: Vec<i64>,
 }
 
 /// A rule, and what came of it.

@@ -56,7 +56,6 @@ fn a_planted_cause_is_found_with_its_moment_and_evidence() {
     // The evidence is words for the page, and a line for people: with the trace, and quoted.
     let evidence = &found["evidence"][0];
     assert_eq!(evidence["words"][1], "wait");
-    assert_eq!(evidence["processes"], json!([found["process_key"]]));
     let command = evidence["command"].as_str().unwrap();
     assert!(
         command.starts_with("etwkit dump wait --process "),
@@ -229,6 +228,23 @@ fn the_spot_of_a_finding_shows_all_of_its_victims() {
     let processes = &found["spot"]["chips"][0]["values"];
     assert!(processes.as_array().unwrap().len() > 1, "{found}");
     assert!(shown_at(&place, found) >= found["cost_ns"].as_i64().unwrap() * 9 / 10);
+}
+
+#[test]
+fn the_spot_of_a_largest_cost_shows_its_rows() {
+    let place = with_card(true);
+    let answer = place.answer("findings", &json!({"trace": 0}));
+    let costs = answer["costs"].as_array().unwrap();
+    assert!(!costs.is_empty(), "{answer}");
+    for cost in costs {
+        assert!(cost["spot"]["view"].is_string(), "{cost}");
+    }
+    let of_kind = |kind: &str| costs.iter().find(|cost| cost["kind"] == kind);
+    let processor = of_kind("processor").unwrap();
+    assert_eq!(
+        shown_at(&place, processor),
+        processor["cost_ns"].as_i64().unwrap()
+    );
 }
 
 #[test]

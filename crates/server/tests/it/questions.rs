@@ -318,6 +318,16 @@ fn the_health_of_a_trace_is_rows_or_a_sentence() {
     assert!(!lines.contains("nothing was lost"), "said twice: {lines}");
 }
 
+#[test]
+fn a_table_of_a_report_has_its_heading() {
+    let place = Place::with_trace();
+    let overview = json!({"trace": 0, "question": "overview", "options": {}});
+    let answer = place.answer("ask", &overview);
+    let tables = answer["tables"].as_array().unwrap();
+    let next = tables.iter().find(|table| table["name"] == "next").unwrap();
+    assert_eq!(next["title"], "What to ask next");
+}
+
 /// A part without events of a topic that the trace recorded.
 #[test]
 fn a_part_lists_what_was_recorded_and_did_not_happen() {

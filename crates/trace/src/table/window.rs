@@ -89,7 +89,7 @@ tables! {
         process_key: Option<i32>, "key";
         /// Thread.
         thread_key: Option<i32>, "key";
-        /// `message`: the thread did not retrieve messages; `input`: input waited for the thread,
+        /// `message`: the thread did not pump messages; `input`: input waited for the thread,
         /// which was busy with other input; `wait_cursor`: the wait cursor was shown.
         kind: &'static str;
         /// Duration, with the resolution of the system tick (10 to 16 ms). For `input` the age of

@@ -5,6 +5,7 @@ import { columnOf, gridRows, namesFirst } from "./answer-tables";
 
 const table = (unit: string, ...values: Cell[]): AnswerTable => ({
   name: "",
+  title: "",
   columns: [{ name: "value", title: "Value", unit, sentence: "" }],
   rows: values.map((value) => [value]),
   is_cut: false,

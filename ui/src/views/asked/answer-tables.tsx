@@ -76,7 +76,7 @@ function OneTable({ table, of }: { table: AnswerTable; of: string }) {
   const names = table.columns.map((column) => column.name);
   return (
     <section class="answer">
-      {table.name !== "" && <h3>{shown(table.name)}</h3>}
+      {table.name !== "" && <h3>{shown(table.title || table.name)}</h3>}
       <TreeGrid
         label={table.name === "" ? "Answer" : table.name}
         columns={table.columns.map((column, at) =>

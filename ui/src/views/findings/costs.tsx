@@ -2,8 +2,8 @@
 
 import { Button } from "../../components/button";
 import { counted, percent } from "../../lib/format";
-import { shown } from "../../lib/safe";
-import { goToEvidence } from "../../state/go-to-spot";
+import { shownSentence } from "../../lib/safe";
+import { goToCost } from "../../state/go-to-spot";
 import * as store from "../../state/store";
 import type { Cost, Opening } from "../../wire";
 import { TABLE_SPECS } from "../tables/table-specs";
@@ -18,15 +18,13 @@ export function LargestCosts({ costs, opening }: { costs: Cost[]; opening: Openi
       <ul>
         {costs.map((cost) => (
           <li key={cost.kind}>
-            {shown(cost.sentence)} {cost.share !== null && <span class="muted">{shareOf(cost)}</span>}{" "}
-            {cost.evidence.length > 0 && (
-              <Button
-                text="Show"
-                class="finding-go"
-                aria-label={`Show it in the trace: ${shown(cost.sentence)}`}
-                onClick={() => goToEvidence(cost.evidence, opening)}
-              />
-            )}
+            {shownSentence(cost.sentence)} {cost.share !== null && <span class="muted">{shareOf(cost)}</span>}{" "}
+            <Button
+              text="Show"
+              class="finding-go"
+              aria-label={`Show it in the trace: ${shownSentence(cost.sentence)}`}
+              onClick={() => goToCost(cost, opening)}
+            />
           </li>
         ))}
       </ul>

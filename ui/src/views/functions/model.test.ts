@@ -10,7 +10,11 @@ const source = { sql: "", command: "", rows_read: 0, took_ms: 0, not_applied: []
 function answer(rows: Cell[][], is_cut = false): Answer {
   const names = ["Cpu", "Exclusive", "Wait", "Ready", "Threads", "Method", "Process"];
   const columns = names.map((name) => ({ name, title: name, unit: "ns", sentence: "" }));
-  return { tables: [{ name: "", columns, rows, is_cut, below: [], instead: "" }], lines: [], source };
+  return {
+    tables: [{ name: "", title: "", columns, rows, is_cut, below: [], instead: "" }],
+    lines: [],
+    source,
+  };
 }
 
 const two = answer([

@@ -5,7 +5,7 @@ import { api } from "../../api";
 import { Button } from "../../components/button";
 import { Choice, FindBox } from "../../components/choice";
 import { duration, exactMoment, moment } from "../../lib/format";
-import { hasRows } from "../../lib/opening";
+import { cpuCountedFrom, hasRows } from "../../lib/opening";
 import { shown } from "../../lib/safe";
 import { hasWords } from "../../lib/search-words";
 import { toggled } from "../../lib/toggled";
@@ -87,7 +87,10 @@ function ProcessesPanel({ trace, opening }: ViewProps) {
           onChange={setOrder}
         />
         <FindBox label="Find a process" value={find} onInput={setFind} />
-        <span class="sentence">Bars are lifetimes within the window of the graphs.</span>
+        <span class="sentence">
+          Bars are lifetimes within the window of the graphs.
+          {hasLanes(opening) && ` ${cpuCountedFrom(opening).sentence}`}
+        </span>
       </div>
       <Answering answered={answered} leftOut={leftOut}>
         {(answer) => (
