@@ -640,6 +640,29 @@ fn a_wait_for_a_revocation_server_may_be_split() {
     }
 }
 
+/// Without names of functions a wait for a revocation server is known by the library that fetches lists. A wait of
+/// the library that checks certificates proves nothing: the rule is not checked then.
+#[test]
+fn a_wait_for_a_revocation_server_needs_names_or_the_library_that_fetches() {
+    for (waits_in, state) in [
+        (&["cryptnet.dll+fetch", "crypt32.dll+chain"][..], "found"),
+        (&["crypt32.dll+chain"], "not checked"),
+        (&["crypt32.dll!CryptMsgUpdate"], "nothing"),
+    ] {
+        let mut machine = Machine::new(&["a.exe", "System"], 5_000 * MS);
+        let stack = [&["ntdll.dll!NtWaitForSingleObject"], waits_in].concat();
+        let stack = machine.stack(&stack);
+        let wait = off(1, 1_000 * MS).readied_by_dpc(3_000 * MS, 2);
+        machine.add(wait.ran(3_000 * MS, 3_001 * MS).in_stack(stack));
+        let request = DiagnoseRequest {
+            rule: Some("certificate-wait".into()),
+            ..DiagnoseRequest::default()
+        };
+        let diagnosis = request.ask(&machine.session()).unwrap();
+        assert_eq!(diagnosis.rules[0].state, state, "{waits_in:?}");
+    }
+}
+
 /// A query that was sent at 6 s and has no answer in a trace of 10 s, nor before its process ends
 /// at 9 s.
 #[test]
