@@ -1737,6 +1737,41 @@ fn a_thread_pool_starves_while_all_of_its_threads_wait() {
     }
 }
 
+/// What the pool waits in is known by its function, or by its address where the name of the thread shows that it
+/// belongs to the pool. Otherwise the pool of the program is to blame.
+#[test]
+fn a_pool_that_starves_names_where_its_threads_wait() {
+    let named = [
+        "ntdll.dll!NtWaitForMultipleObjects",
+        "web.dll!Db.Query",
+        "CoreLib.dll!System.Threading.ThreadPoolWorkQueue.Dispatch",
+    ];
+    let nameless = ["ntdll.dll+wait", "web.dll+query", "web.dll+main"];
+    let worker = Some(".NET TP Worker");
+    for (stack, thread, culprit) in [
+        (named, None, "web.dll!Db.Query"),
+        (nameless, worker, "web.dll+0x10"),
+        (nameless, Some("main"), "the thread pool of web.exe (4)"),
+    ] {
+        let mut machine = Machine::new(&["web.exe"], 10_000 * MS);
+        machine.threads[1].name = thread.map(Into::into);
+        let stack = machine.stack(&stack);
+        let wait = off(1, 0).readied(2000 * MS, 1);
+        machine.add(wait.ran(2000 * MS, 2001 * MS).in_stack(stack));
+        let adjusted = |number: i64| ThreadPool {
+            ts_ns: (1000 + number * 500) * MS,
+            process_key: Some(1),
+            kind: "adjustment",
+            reason: Some(6),
+            ..ThreadPool::default()
+        };
+        machine.pools = (0..3).map(adjusted).collect();
+        let found = found(&machine, "pool-starvation");
+        let culprits: Vec<_> = found.iter().map(|one| one.culprit.as_str()).collect();
+        assert_eq!(culprits, [culprit], "{thread:?}");
+    }
+}
+
 /// Each of four programs starves once while it starts, which is usual.
 #[test]
 fn thread_pools_of_several_programs_do_not_add_up() {
