@@ -447,6 +447,45 @@ fn a_delay_is_due_to_others_as_long_as_no_processor_is_idle() {
     }
 }
 
+/// A thread waits for its turns until one of ten processes ends its own. If these are of one program, as in a build,
+/// this program keeps the processors busy; ten programs, or more processes of its own program, are nobody in particular.
+#[test]
+fn processes_of_one_program_keep_processors_busy_together() {
+    for (victim, others, culprit) in [
+        ("slow.exe", Some("cc.exe"), Some("cc.exe")),
+        ("slow.exe", None, None),
+        ("cc.exe", Some("cc.exe"), None),
+    ] {
+        let names: Vec<String> = (0..10).map(|number| format!("other{number}")).collect();
+        let programs = names.iter().map(String::as_str);
+        let programs: Vec<&str> = std::iter::once("victim").chain(programs).collect();
+        let mut machine = Machine::new(&programs, 2_000 * MS);
+        machine.processes[1].name = Some(victim.into());
+        for process in &mut machine.processes[2..] {
+            process.name = others.map(Into::into).or(process.name.take());
+        }
+        for number in 0_i32..10 {
+            let from = i64::from(number) * 100 * MS;
+            let turn = from + 50 * MS;
+            let mut other = first(2 + number, from, turn);
+            other.0.cpu = Some(0);
+            let mut late = off(1, from).preempted().ran(turn, turn + 50 * MS);
+            late.0.cpu = Some(0);
+            late.0.priority = Some(8);
+            late.0.instead_thread_key = Some(2 + number);
+            late.0.instead_priority = Some(8);
+            machine.add(other).add(late);
+        }
+        let found = found(&machine, "busy-processors");
+        let facts: Vec<_> = found
+            .iter()
+            .map(|one| (one.culprit.as_str(), one.cost_ns, one.evidence.as_str()))
+            .collect();
+        let expected = culprit.map(|name| (name, Some(500 * MS), "dump cpu --process cc.exe"));
+        assert_eq!(facts, Vec::from_iter(expected), "{victim} {others:?}");
+    }
+}
+
 /// A program that is ready for 18 ms before each of its turns: no delay is long, but of 38 ms it gets 20.
 #[test]
 fn many_short_delays_are_noticed_by_their_share() {
