@@ -462,7 +462,7 @@ fn processes_of_one_program_keep_processors_busy_together() {
         let mut machine = Machine::new(&programs, 2_000 * MS);
         machine.processes[1].name = Some(victim.into());
         for process in &mut machine.processes[2..] {
-            process.name = others.map(Into::into).or(process.name.take());
+            process.name = others.map(Into::into).or_else(|| process.name.take());
         }
         for number in 0_i32..10 {
             let from = i64::from(number) * 100 * MS;
