@@ -22,7 +22,7 @@
 -- param min_many_percent: float = 40 – of the time in which the program wanted a processor, that all of its delays take
 -- param max_idle_percent: float = 10 – of a delay in which some processor was idle: with more, the thread may not run on all of them
 -- param min_idle_us: float = 500 – a processor that is idle for less is between two threads
--- param min_culprit_percent: float = 40 – of the turns that others had, for a process, or else a program, to be named
+-- param min_culprit_percent: float = 40 – of the turns that others had, for a process, or otherwise a program, to be named
 -- param min_priority: int = 8 – threads below the usual priority are meant to wait
 WITH late AS (
   SELECT w.process_key, w.thread_key, w.stack_id, w.in_ns - w.ready_ns AS from_ns, w.in_ns AS to_ns, w.ready_ns, w.priority,
