@@ -174,8 +174,8 @@ mod tests {
         const WITHOUT_NAMES: [&str; 2] = ["network-share", "pool-starvation"];
         for rule in rules() {
             let has_function = |line: &str| {
-                let mut pairs = line.as_bytes().windows(2);
-                pairs.any(|pair| pair[0] == b'!' && pair[1].is_ascii_alphabetic())
+                let mut behind = line.split('!').skip(1);
+                behind.any(|rest| rest.starts_with(char::is_alphabetic))
             };
             let looks_for_functions = rule
                 .text()

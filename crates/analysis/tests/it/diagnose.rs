@@ -1961,6 +1961,17 @@ fn short_waits_add_up_over_the_starts_of_a_program() {
             let programs: Vec<&str> = names.iter().map(String::as_str).collect();
             let mut machine = Machine::new(&[&programs[..], &["scan.exe"]].concat(), 11_000 * MS);
             let asks = machine.stack(&stack);
+            // amsi-scan also reads samples, and is not checked without any.
+            let scans = machine.stack(&["scan.exe!Scan"]);
+            machine.samples.push(CpuSample {
+                ts_ns: MS,
+                process_key: Some(11),
+                thread_key: 11,
+                weight_ns: MS,
+                stack_id: scans,
+                has_stack: true,
+                ..CpuSample::default()
+            });
             for number in 1_i32..=10 {
                 let start = i64::from(number - 1) * life_ms * MS;
                 let process = &mut machine.processes[usize::try_from(number).unwrap()];
