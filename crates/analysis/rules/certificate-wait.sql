@@ -9,6 +9,7 @@
 -- not proved: That a server was waited for, and which one: names that were looked up at that time show it (dump dns), if
 --   they were recorded.
 -- needs: waits with stacks
+-- names: crypt32.dll
 -- pieces: culprit, process_key, from_ns, to_ns FROM waits
 -- evidence: dump wait --process {named_pid} --method '*CertGetCertificateChain*;*CryptRetrieveObjectByUrl*;*CertVerifyRevocation*' --details
 -- evidence: dump wait --process {named_pid} --method '*CertGetCertificateChain*;*CryptRetrieveObjectByUrl*;*CertVerifyRevocation*' --chain

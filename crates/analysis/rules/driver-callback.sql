@@ -15,7 +15,8 @@
 -- spot: flame --weight wait --process {waiting_pid} --module {culprit}
 -- spot: flame --weight cpu --process {computing_pid} --module {culprit}
 -- param min_total_ms: float = 100 – a smaller total goes unnoticed
--- param min_share_percent: float = 5 – of the time from the first to the last of a program's calls
+-- param min_share_percent: float = 5 – of the time from the first to the last of a program's calls, counted for each of its
+--   processes. For one that started and ended in the trace, of its life
 -- param min_wait_us: float = 200 – shorter waits are the price of every security product
 WITH spent AS ( -- waits, and times of samples
   SELECT process_key, thread_key, stack_id, last_out_ns AS from_ns, coalesce(in_ns, readied_ns) AS to_ns, true AS is_wait
@@ -44,11 +45,22 @@ WITH spent AS ( -- waits, and times of samples
 ), calls AS (
   SELECT m.name AS culprit, m.company, m.product_name, d.what, s.*
   FROM spent s JOIN drivers d ON d.stack_id = s.stack_id JOIN module m ON m.module_id = d.module_id
+), of_process AS (
+  SELECT c.culprit, c.process_key, coalesce(p.name, CAST(c.process_key AS VARCHAR)) AS program, p.stop_ns - p.start_ns AS life_ns,
+    union_duration(c.from_ns, c.to_ns) AS cost_ns, min(c.from_ns) AS from_ns, max(c.to_ns) AS to_ns,
+    bool_or(c.is_wait) AS waits, bool_or(NOT c.is_wait) AS computes
+  FROM calls c LEFT JOIN process p ON p.process_key = c.process_key
+  GROUP BY c.culprit, c.process_key, p.name, p.start_ns, p.stop_ns
+), programs AS ( -- a build starts its compiler again and again, and each one loads its modules
+  SELECT culprit, program
+  FROM of_process GROUP BY culprit, program
+  HAVING sum(cost_ns) >= $min_total_ms * 1000000
+    AND sum(cost_ns) >= (coalesce(sum(life_ns), 0) + (count(*) - count(life_ns)) * (max(to_ns) - min(from_ns))) * $min_share_percent / 100
 ), victims AS (
-  SELECT culprit, process_key, union_duration(from_ns, to_ns) AS cost_ns, min(from_ns) AS from_ns, max(to_ns) AS to_ns,
-    bool_or(is_wait) AS waits, bool_or(NOT is_wait) AS computes
-  FROM calls GROUP BY culprit, process_key
-  HAVING union_duration(from_ns, to_ns) >= greatest($min_total_ms * 1000000, (max(to_ns) - min(from_ns)) * $min_share_percent / 100)
+  SELECT v.*
+  FROM of_process v LEFT JOIN programs o ON o.culprit = v.culprit AND o.program = v.program
+  WHERE o.program IS NOT NULL
+    OR v.cost_ns >= greatest($min_total_ms * 1000000, (v.to_ns - v.from_ns) * $min_share_percent / 100)
 ), delays AS (
   SELECT c.* FROM calls c JOIN victims v ON v.culprit = c.culprit AND v.process_key = c.process_key
 ), culprits AS (

@@ -14,27 +14,37 @@
 --   60 times per second has 17
 -- param min_total_ms: float = 300 – of the long pauses of a program
 -- param min_share_percent: float = 5 – of the time from the first to the last of its collections
+-- param min_many_ms: float = 1000 – of all pauses of a program, where short ones also count
+-- param min_many_percent: float = 10 – of that time, that all pauses take; of a program that allocates much they take less
 -- param max_suspending_percent: float = 50 – of a pause until all threads had stopped: with more, something else held them up
-WITH long AS (
+WITH stops AS (
   SELECT process_key, generation, start_ns - coalesce(suspending_ns, 0) AS from_ns,
-    start_ns - coalesce(suspending_ns, 0) + suspended_ns AS to_ns, suspended_ns
+    start_ns - coalesce(suspending_ns, 0) + suspended_ns AS to_ns, suspended_ns,
+    suspended_ns >= $min_single_ms * 1000000 AS is_long
   FROM gc
-  WHERE suspended_ns >= $min_single_ms * 1000000 AND process_key IS NOT NULL AND start_ns IS NOT NULL
+  WHERE suspended_ns > 0 AND process_key IS NOT NULL AND start_ns IS NOT NULL
     AND coalesce(suspending_ns, 0) <= $max_suspending_percent / 100 * suspended_ns
 ), life AS (
   SELECT process_key, max(coalesce(end_ns, start_ns)) - min(start_ns) AS life_ns FROM gc GROUP BY process_key
+), many AS ( -- programs whose short pauses also count
+  SELECT s.process_key
+  FROM stops s JOIN life f ON f.process_key = s.process_key
+  GROUP BY s.process_key, f.life_ns
+  HAVING union_duration(s.from_ns, s.to_ns) >= greatest($min_many_ms * 1000000, $min_many_percent / 100 * f.life_ns)
+), counted AS (
+  SELECT s.* FROM stops s LEFT JOIN many n ON n.process_key = s.process_key WHERE s.is_long OR n.process_key IS NOT NULL
 ), of_generation AS (
-  SELECT process_key, generation, sum(suspended_ns) AS sum_ns FROM long GROUP BY process_key, generation
+  SELECT process_key, generation, sum(suspended_ns) AS sum_ns FROM counted GROUP BY process_key, generation
 ), main AS (
   SELECT process_key, 'garbage collections' || coalesce(' of generation ' || first_value(generation ORDER BY sum_ns DESC), '') AS culprit
   FROM of_generation GROUP BY process_key
 ), victims AS (
-  SELECT l.process_key, union_duration(l.from_ns, l.to_ns) AS cost_ns, min(l.from_ns) AS from_ns, max(l.to_ns) AS to_ns
-  FROM long l JOIN life f ON f.process_key = l.process_key
-  GROUP BY l.process_key, f.life_ns
-  HAVING union_duration(l.from_ns, l.to_ns) >= greatest($min_total_ms * 1000000, $min_share_percent / 100 * f.life_ns)
+  SELECT c.process_key, union_duration(c.from_ns, c.to_ns) AS cost_ns, min(c.from_ns) AS from_ns, max(c.to_ns) AS to_ns
+  FROM counted c JOIN life f ON f.process_key = c.process_key
+  GROUP BY c.process_key, f.life_ns
+  HAVING union_duration(c.from_ns, c.to_ns) >= greatest($min_total_ms * 1000000, $min_share_percent / 100 * f.life_ns)
 ), pauses AS (
-  SELECT m.culprit, l.* FROM long l JOIN main m ON m.process_key = l.process_key JOIN victims v ON v.process_key = l.process_key
+  SELECT m.culprit, c.* FROM counted c JOIN main m ON m.process_key = c.process_key JOIN victims v ON v.process_key = c.process_key
 ), totals AS (
   SELECT culprit, union_duration(from_ns, to_ns) AS total_ns, count(*) AS count, max(suspended_ns) AS longest_ns,
     first_value(from_ns ORDER BY suspended_ns DESC, from_ns) AS at_ns

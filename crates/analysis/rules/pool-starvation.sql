@@ -15,25 +15,36 @@
 WITH adjusted AS (
   SELECT process_key, ts_ns, thread_key FROM thread_pool
   WHERE kind = 'adjustment' AND reason = 6 AND process_key IS NOT NULL
-), blocked AS ( -- the innermost function of the program in the waits of its pool
-  SELECT w.process_key, m.name || coalesce('!' || n.name, '') AS place, sum(w.wait_ns) AS wait_ns
+), pool AS ( -- its threads have a name since .NET 6
+  SELECT thread_key FROM thread
+  WHERE process_key IN (SELECT process_key FROM adjusted) AND name IN ('.NET TP Worker', '.NET ThreadPool Worker')
+), blocked AS ( -- the innermost function of the program in the waits of its pool; without its name, its address
+  SELECT w.process_key, m.name || coalesce('!' || n.name, '+' || hex(o.rva), '') AS place, sum(w.wait_ns) AS wait_ns
   FROM (
     SELECT process_key, stack_id, sum(wait_ns) AS wait_ns FROM context_switch
     WHERE wait_ns > 0 AND process_key IN (SELECT process_key FROM adjusted)
-      AND stack_contains(stack_id, '*!System.Threading.ThreadPoolWorkQueue.Dispatch*')
+      AND (thread_key IN (SELECT thread_key FROM pool)
+        OR stack_contains(stack_id, '*!System.Threading.ThreadPoolWorkQueue.Dispatch*'))
     GROUP BY process_key, stack_id) w
   JOIN (
-    SELECT f.stack_id, first_value(r.module_id ORDER BY f.depth) AS module_id, first_value(r.method_id ORDER BY f.depth) AS method_id
+    SELECT f.stack_id, first_value(r.module_id ORDER BY f.depth) AS module_id, first_value(r.method_id ORDER BY f.depth) AS method_id,
+      first_value(r.rva ORDER BY f.depth) AS rva
     FROM stack_frame f JOIN frame r ON r.frame_id = f.frame_id JOIN module m ON m.module_id = r.module_id
+    -- Companies are not known in a trace that was not merged.
     WHERE coalesce(m.company, '') NOT LIKE 'Microsoft%' AND m.process_key IS NOT NULL
+      AND lower(m.name) NOT IN ('ntdll.dll', 'kernel32.dll', 'kernelbase.dll', 'ucrtbase.dll', 'clr.dll', 'coreclr.dll',
+        'system.private.corelib.dll', 'mscorlib.dll', 'mscorlib.ni.dll')
     GROUP BY f.stack_id) o ON o.stack_id = w.stack_id
   JOIN module m ON m.module_id = o.module_id LEFT JOIN method n ON n.method_id = o.method_id
-  GROUP BY w.process_key, m.name, n.name
+  GROUP BY w.process_key, m.name, n.name, o.rva
+), functions AS (
+  SELECT process_key, place, sum(wait_ns) AS wait_ns FROM blocked GROUP BY process_key, place
 ), places AS (
-  SELECT process_key, first_value(place ORDER BY wait_ns DESC, place) AS place FROM blocked GROUP BY process_key
+  SELECT process_key, first_value(place ORDER BY wait_ns DESC, place) AS place FROM functions GROUP BY process_key
 ), starved AS (
-  SELECT coalesce(p.place, 'the thread pool') AS culprit, p.place, a.process_key, greatest(a.ts_ns - $interval_ms * 1000000, 0) AS from_ns, a.ts_ns AS to_ns
-  FROM adjusted a LEFT JOIN places p ON p.process_key = a.process_key
+  SELECT coalesce(o.place, 'the thread pool of ' || coalesce(p.name, 'process') || ' (' || p.pid || ')') AS culprit, o.place, a.process_key,
+    greatest(a.ts_ns - $interval_ms * 1000000, 0) AS from_ns, a.ts_ns AS to_ns
+  FROM adjusted a JOIN process p ON p.process_key = a.process_key LEFT JOIN places o ON o.process_key = a.process_key
 ), victims AS (
   SELECT culprit, process_key, union_duration(from_ns, to_ns) AS cost_ns, min(from_ns) AS from_ns, max(to_ns) AS to_ns, max(place) AS place
   FROM starved GROUP BY culprit, process_key

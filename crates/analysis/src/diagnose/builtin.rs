@@ -167,6 +167,26 @@ mod tests {
         }
     }
 
+    /// Without names of functions such a rule finds nothing, which then proves nothing.
+    #[test]
+    fn rules_that_look_for_functions_name_their_modules() {
+        /// Rules that find the same in modules without names, or in events.
+        const WITHOUT_NAMES: [&str; 2] = ["network-share", "pool-starvation"];
+        for rule in rules() {
+            let has_function = |line: &str| {
+                let mut behind = line.split('!').skip(1);
+                behind.any(|rest| rest.starts_with(char::is_alphabetic))
+            };
+            let looks_for_functions = rule
+                .text()
+                .lines()
+                .filter(|line| !line.starts_with("--"))
+                .any(has_function);
+            let is_named = !rule.names.is_empty() || WITHOUT_NAMES.contains(&rule.name.as_str());
+            assert!(is_named || !looks_for_functions, "{}", rule.name);
+        }
+    }
+
     /// A ring of buffers has the end of a long session, of which the length says nothing.
     #[test]
     fn rules_that_read_the_start_of_the_part_know_that_of_a_ring() {

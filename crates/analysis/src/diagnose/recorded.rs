@@ -182,7 +182,18 @@ impl Recorded {
     /// What a rule lacks that found nothing, so that its silence proves nothing; `None` if it lacks nothing.
     pub(super) fn unproved(&self, session: &Session, rule: &Rule) -> Option<String> {
         self.first_lacking(session, &rule.needs_to_exclude)
+            .or_else(|| self.moduleless(session, rule))
             .or_else(|| self.nameless(session, rule))
+    }
+
+    /// The events that say which modules were loaded, if a rule looks for modules and no address has one.
+    fn moduleless(&self, session: &Session, rule: &Rule) -> Option<String> {
+        let mut needed = rule.names.iter().chain(&rule.modules);
+        let looks_for_modules = needed.any(|needed| !has_table(session, needed));
+        if !self.modules.is_empty() || !looks_for_modules {
+            return None;
+        }
+        self.lacks(session, "images")
     }
 
     /// Modules in stacks whose functions a rule has to know by name and that have no symbols, and what gets
@@ -543,6 +554,26 @@ mod tests {
             lacking("waits", &both, "context switches").as_deref(),
             Some("context switches (KEYWORD)")
         );
+    }
+
+    /// Addresses without modules fit no pattern, and each rule would seem to have found nothing.
+    #[test]
+    fn rules_that_look_for_modules_need_the_events_that_name_them() {
+        let session = Session::from_batches(vec![batches(&[ContextSwitch::default()])]).unwrap();
+        let mut recorded = Recorded::of(&session).unwrap();
+        for (line, is_recorded, missing) in [
+            ("-- names: ntfs.sys\n", false, Some("images (KEYWORD)")),
+            ("-- modules: amsi.dll\n", false, Some("images (KEYWORD)")),
+            ("", false, None),
+            ("-- names: ntfs.sys\n", true, None),
+        ] {
+            let images = topic("images", "module", is_recorded);
+            recorded.topics.insert("images".to_owned(), vec![images]);
+            let text = format!("-- x\n-- sentence: x\n{line}SELECT 1");
+            let rule = Rule::read("x", &text).unwrap();
+            let unproved = recorded.unproved(&session, &rule);
+            assert_eq!(unproved.as_deref(), missing, "{line} {is_recorded}");
+        }
     }
 
     #[test]
