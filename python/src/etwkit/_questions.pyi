@@ -178,7 +178,8 @@ class Questions:
         zero_process: Only in these processes
         methods: Show these methods (with --by modules or threads) instead of sums of processes (*,
           ?, several with ;, ! excludes)
-        stack_tags: Show these stack tags, paths with \ between; with --methods both
+        stack_tags: Show these stack tags, paths with \ between; with --methods both; call trees
+          have only stacks with them
         stack_tag_file: Also tag stacks by the rules of this file (.stacktags of Windows Performance
           Analyzer); can be repeated
         stacks: Show a call tree of each process, from the outermost frames to their callees
