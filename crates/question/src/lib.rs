@@ -187,6 +187,15 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
         self.answer(session)
     }
 
+    /// Returns the answer for formats that have only its rows, without lines around them that take
+    /// time to compute.
+    ///
+    /// # Errors
+    /// The errors of [`Self::answer`].
+    fn answer_for_rows(&self, session: &Session) -> Result<Answer> {
+        self.answer(session)
+    }
+
     /// Reads the files that its options name. Front ends call it once, before they query the first
     /// extract.
     ///
