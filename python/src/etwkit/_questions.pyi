@@ -2640,3 +2640,15 @@ class FarmQuestions(Questions):
         group_by: Also compare the runs with different values of one or two labels (NAME;NAME)
         table: Only this table
         """
+
+    def trend(
+        self,
+        *,
+        rule: str | int | float | None = None,
+        progress: Callable[[Progress], object] | None = None,
+        allow_empty: bool = False,
+    ) -> Answer:
+        r"""How often each rule found something in many runs
+
+        rule: Only these rules (*, ?, several with ;, ! excludes)
+        """
