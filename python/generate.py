@@ -24,6 +24,12 @@ PACKAGE = ROOT / "src/etwkit"
 # Commands whose declared questions are not reports of `dump`.
 OTHERS = ["critical-path", "diagnose", "diff", "explain"]
 
+# Questions that a command answers with an option.
+OF_OPTIONS = {"trend": ["diagnose", "--trend"]}
+
+# Questions about many extracts, which only farms have.
+OF_FARMS = ["explain", "trend"]
+
 # Arguments that methods have besides those of the question.
 OURS = {"self", "other", "progress", "allow_empty"}
 
@@ -106,17 +112,23 @@ def declarations(program):
         }
     dumps = sorted(page.removeprefix("dump-") for page in pages if page.startswith("dump-"))
     commands = {name: ["dump", name] for name in dumps} | {name: [name] for name in OTHERS}
+    commands |= OF_OPTIONS
     # One process prints all schemas; the extract is never opened.
     lines = [" ".join([*command, "--show-schema", "none.etwx"]) for command in commands.values()]
     schemas = documents(run("console", text="\n".join(lines) + "\n"))
     if len(schemas) != len(commands):
         sys.exit(f"error: {len(commands)} questions have {len(schemas)} schemas")
     questions = {
-        python_name(name): question(command, schema, pages["-".join(command)])
+        python_name(name): question(command, schema, pages[page_of(command)])
         for (name, command), schema in zip(commands.items(), schemas)
     }
     version = run("--version").split()[1]
     return {"version": version, "questions": dict(sorted(questions.items()))}
+
+
+def page_of(command):
+    """Return the name of the manual page of a command, which also has its options."""
+    return "-".join(word for word in command if not word.startswith("--"))
 
 
 def documents(text):
@@ -186,13 +198,14 @@ def stub(declared):
     """Return the types of the methods."""
     questions = declared["questions"]
     general = [
-        method(name, asked) for name, asked in questions.items() if name not in ("diff", "explain")
+        method(name, asked) for name, asked in questions.items() if name not in ["diff", *OF_FARMS]
     ]
-    diff, explain = questions["diff"], questions["explain"]
+    diff = questions["diff"]
+    of_farms = [method(name, questions[name]) for name in OF_FARMS]
     classes = [
         ("Questions", general),
         ("TraceQuestions(Questions)", [method("diff", diff, ["other: Text | Questions"])]),
-        ("FarmQuestions(Questions)", [method("diff", diff), method("explain", explain)]),
+        ("FarmQuestions(Questions)", [method("diff", diff), *of_farms]),
     ]
     head = '''\
 # Types of the methods that _questions.py makes. python/generate.py writes this file.

@@ -130,6 +130,22 @@ class Farms(unittest.TestCase):
         pair = etwkit.open(paths[0]).diff(etwkit.open(paths[1]), table="processes")
         self.assertEqual(two.diff(table="processes").rows(), pair.rows())
 
+    def test_findings_of_many_runs_are_counted(self):
+        runs = support.folder() / "diagnosed"
+        runs.mkdir()
+        trace = str(support.folder() / "resolution.etl")
+        support.command("synth", "write", "timer-resolution", "--out", trace)
+        for name in ("a", "b"):
+            target = str(runs / f"{name}.etwx")
+            support.command("extract", "--findings", "--out", target, trace)
+        farm = etwkit.Farm(runs)
+        rows = farm.trend().rows()
+        self.assertTrue(rows)
+        self.assertEqual({(row["runs"], row["checked"]) for row in rows}, {(2, 2)})
+        rule = rows[0]["rule"]
+        self.assertEqual([row["rule"] for row in farm.trend(rule=rule)], [rule])
+        self.assertFalse(hasattr(etwkit.open(support.trace()), "trend"))
+
     def test_extracts_that_cannot_be_read_are_errors(self):
         broken = support.folder() / "broken.etl"
         broken.write_bytes(b"nothing")

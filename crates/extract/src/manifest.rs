@@ -119,6 +119,12 @@ pub struct Manifest {
 }
 
 impl Manifest {
+    /// Returns `true` if its labels are the wanted ones. Without wanted labels any fit.
+    #[must_use]
+    pub fn has_labels(&self, wanted: &BTreeMap<String, String>) -> bool {
+        wanted.is_empty() || self.labels == *wanted
+    }
+
     /// A manifest without topics, diagnostics and tables, of this version.
     #[must_use]
     pub fn new(detail: Detail, source: TraceSource, clock: Clock, machine: Machine) -> Self {

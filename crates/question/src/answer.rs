@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use serde_json::{Map, Value as Json};
 
 use super::table::{AnyTable, Rows};
+use super::typed_row::TypedRow;
 use super::value::Line;
 use super::view::{Ranked, View};
 use crate::group::Top;
@@ -109,13 +109,14 @@ impl AnswerPart {
     /// Returns a row of JSON and CSV, with the name of its table first if there are several.
     ///
     /// # Errors
-    /// A number cannot be represented in JSON.
-    pub fn record(&self, row: usize) -> Result<Map<String, Json>, serde_json::Error> {
-        let name = (!self.name.is_empty()).then(|| ("table".to_owned(), Json::from(self.name)));
-        Ok(name
-            .into_iter()
-            .chain(self.records().record(row)?)
-            .collect())
+    /// A field has several values.
+    pub fn typed(&self, row: usize) -> Result<TypedRow, serde_json::Error> {
+        let mut typed = TypedRow::default();
+        if !self.name.is_empty() {
+            typed.insert("table".to_owned(), self.name.to_owned().into());
+        }
+        typed.extend(self.records().typed(row)?);
+        Ok(typed)
     }
 
     fn new(table: Box<dyn AnyTable>) -> Self {

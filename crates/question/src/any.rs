@@ -119,6 +119,15 @@ any_request! {
             let answer = Question::answer_for_people(&*request, session)?;
             Ok(answer.largest_first(true).limited(self.top(), self.has_fewer_processes()))
         }
+        /// Calls [`Question::answer_for_rows`].
+        ///
+        /// # Errors
+        /// The errors of [`Question::answer`].
+        fn answer_for_rows(&self, session: &Session) -> Result<Answer> {
+            let request = self.places.placed(&self.request, session)?;
+            let answer = Question::answer_for_rows(&*request, session)?;
+            Ok(answer.largest_first(true).limited(self.top(), self.has_fewer_processes()))
+        }
         /// Calls [`Question::why_nothing`].
         ///
         /// # Errors

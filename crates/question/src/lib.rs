@@ -29,6 +29,7 @@ mod table;
 pub mod test_run;
 pub mod text;
 pub mod trace;
+mod typed_row;
 mod value;
 mod values;
 mod view;
@@ -58,6 +59,7 @@ pub use rows::FromRows;
 pub use schema::{request_schema, row_schema};
 pub use sql::ProcessQuery;
 pub use table::{AnyColumn, AnyTable, Heading, record};
+pub use typed_row::{TypedRow, TypedValue};
 pub use value::{Format, Line, Piece, ProcessCell, ProcessColumns, Value, frames};
 pub use values::{OptionValue, Scalar, Words};
 pub use view::{Cells, Merge, Ranked, Source, SumsLine, View, largest};
@@ -184,6 +186,15 @@ pub trait Question: Request + Clone + Send + Sync + 'static {
     /// # Errors
     /// The errors of [`Self::answer`].
     fn answer_for_people(&self, session: &Session) -> Result<Answer> {
+        self.answer(session)
+    }
+
+    /// Returns the answer for formats that have only its rows, without lines around them that take
+    /// time to compute.
+    ///
+    /// # Errors
+    /// The errors of [`Self::answer`].
+    fn answer_for_rows(&self, session: &Session) -> Result<Answer> {
         self.answer(session)
     }
 

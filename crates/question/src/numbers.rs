@@ -7,6 +7,8 @@ use etwkit_base::digits;
 
 use etwkit_sql::time_format::seconds;
 
+use crate::TypedValue;
+
 /// A number format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Numbers {
@@ -164,10 +166,13 @@ impl Numbers {
         )
     }
 
-    /// Formats a number of JSON, without groups.
+    /// Formats a value, a number with a fraction as in JSON, without groups.
     #[must_use]
-    pub fn json(&self, number: &serde_json::Number) -> String {
-        self.marked(number.to_string())
+    pub fn typed(&self, value: &TypedValue) -> String {
+        match value {
+            TypedValue::Number(_) => self.marked(value.written()),
+            _ => value.written(),
+        }
     }
 
     /// Formats a number with all its digits, without groups.

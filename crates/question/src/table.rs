@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use super::column::{Better, Column, Style, Title, Total, Visibility};
+use super::typed_row::TypedRow;
 use super::value::{Format, Line, Value};
 use super::view::{Ranked, Source, View, largest};
 use crate::group::Top;
@@ -78,6 +79,11 @@ pub trait AnyTable: Send {
     /// # Errors
     /// A number cannot be represented in JSON.
     fn record(&self, row: usize) -> Result<Map<String, Json>, serde_json::Error>;
+    /// Returns a row with typed values, as CSV, Parquet and Arrow have it.
+    ///
+    /// # Errors
+    /// A field has several values.
+    fn typed(&self, row: usize) -> Result<TypedRow, serde_json::Error>;
     /// Merges the largest rows of this and of others of the same type, and returns the table of
     /// each.
     fn merged(
@@ -364,6 +370,11 @@ impl<Q: Clone + Send + Sync + 'static, R: Serialize + Send + 'static> AnyTable f
 
     fn record(&self, row: usize) -> Result<Map<String, Json>, serde_json::Error> {
         self.rows.get(row).map_or_else(|| Ok(Map::new()), record)
+    }
+
+    fn typed(&self, row: usize) -> Result<TypedRow, serde_json::Error> {
+        let row = self.rows.get(row);
+        row.map_or_else(|| Ok(TypedRow::default()), TypedRow::of)
     }
 
     fn merged(

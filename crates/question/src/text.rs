@@ -194,7 +194,9 @@ impl Text {
             (Format::Fixed(digits), Value::Number(number)) => {
                 self.fixed(*number as f64, digits.into())
             }
-            (Format::Fixed(digits), Value::Float(number)) => self.fixed(*number, digits.into()),
+            (Format::Fixed(digits) | Format::WholeOrFixed(digits), Value::Float(number)) => {
+                self.fixed(*number, digits.into())
+            }
             (_, Value::Float(number)) => self.number(format, number.round() as i64),
             (_, Value::Number(number)) => self.number(format, *number),
         }
@@ -202,7 +204,9 @@ impl Text {
 
     fn number(&self, format: Format, number: i64) -> String {
         match format {
-            Format::Whole | Format::Throughput | Format::Fixed(_) => self.int(number),
+            Format::Whole | Format::Throughput | Format::Fixed(_) | Format::WholeOrFixed(_) => {
+                self.int(number)
+            }
             Format::Id
             | Format::Word
             | Format::Process

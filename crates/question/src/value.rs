@@ -111,6 +111,8 @@ pub enum Format {
     Seconds(u8),
     /// A number with this number of digits.
     Fixed(u8),
+    /// A whole number as it is, and a number with a fraction with this number of digits.
+    WholeOrFixed(u8),
     /// MB of 10⁶ bytes.
     Megabytes,
     /// kB of 1000 bytes.

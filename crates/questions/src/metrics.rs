@@ -1,10 +1,12 @@
 //! Numbers of a trace as one long table, for dashboards and for comparisons of many runs.
 
-use etwkit_question::Format::{Fixed, Word};
+use etwkit_question::Format::{WholeOrFixed, Word};
 use etwkit_question::declare;
 use etwkit_question::group::Top;
 use etwkit_question::sql::Conditions;
-use etwkit_question::{Among, Column, Example, Form, OptionError, Question, View, group, option};
+use etwkit_question::{
+    Among, Column, Example, Form, OptionError, Question, Value, View, group, option,
+};
 use etwkit_sql::filter::TextFilter;
 
 declare! {
@@ -238,7 +240,7 @@ type MetricsColumn = Column<MetricsRequest, MetricsRow>;
 
 const VIEW: View<MetricsRequest, MetricsRow> = View::new(
     &[
-        MetricsColumn::new("Value", "Value", Fixed(3), |_, row| row.value.into()),
+        MetricsColumn::new("Value", "Value", WholeOrFixed(3), |_, row| value_of(row)),
         MetricsColumn::new("Unit", "Unit", Word, |_, row| row.unit.clone().into()),
         MetricsColumn::new("Better", "Better", Word, |_, row| row.better.clone().into()).hidden(),
         MetricsColumn::new("Metric", "Metric", Word, |_, row| row.metric.clone().into()),
@@ -249,6 +251,15 @@ const VIEW: View<MetricsRequest, MetricsRow> = View::new(
     ],
     |row| -(row.place as f64),
 );
+
+/// Returns the value of a row. Bytes and counts are whole.
+fn value_of(row: &MetricsRow) -> Value {
+    if row.unit == Unit::Ms.word() {
+        row.value.into()
+    } else {
+        Value::Number(row.value.round() as i64)
+    }
+}
 
 impl Question for MetricsRequest {
     const NAME: &'static str = "metrics";

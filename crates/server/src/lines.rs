@@ -18,7 +18,7 @@ const UNITS: [&str; 9] = ["ms", "us", "µs", "s", "MB", "kB", "MiB", "bytes", "M
 pub(crate) const fn unit(format: Format) -> &'static str {
     match format {
         Format::Whole => "count",
-        Format::Id | Format::Fixed(_) => "number",
+        Format::Id | Format::Fixed(_) | Format::WholeOrFixed(_) => "number",
         Format::Milliseconds
         | Format::FineMilliseconds
         | Format::Microseconds

@@ -5,7 +5,7 @@ import os
 
 def options(question, values):
     """Return the arguments for the options of a question, which are named as in Python."""
-    declared, of = question["options"], question["command"][-1]
+    declared, of = question["options"], question["command"][-1].removeprefix("--")
     for name in values:
         if name not in declared:
             raise TypeError(f"{of} has no option {name}; it has {', '.join(declared)}")

@@ -57,6 +57,8 @@ class FarmQuestions(Questions):
     """Questions to many extracts."""
 
 
-_with_methods(Questions, [name for name in _declared.QUESTIONS if name not in ("diff", "explain")])
+_OF_FARMS = ["diff", "explain", "trend"]
+
+_with_methods(Questions, [name for name in _declared.QUESTIONS if name not in _OF_FARMS])
 _with_methods(TraceQuestions, ["diff"], ["other"])
-_with_methods(FarmQuestions, ["diff", "explain"])
+_with_methods(FarmQuestions, _OF_FARMS)

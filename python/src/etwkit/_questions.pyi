@@ -178,7 +178,8 @@ class Questions:
         zero_process: Only in these processes
         methods: Show these methods (with --by modules or threads) instead of sums of processes (*,
           ?, several with ;, ! excludes)
-        stack_tags: Show these stack tags, paths with \ between; with --methods both
+        stack_tags: Show these stack tags, paths with \ between; with --methods both; call trees
+          have only stacks with them
         stack_tag_file: Also tag stacks by the rules of this file (.stacktags of Windows Performance
           Analyzer); can be repeated
         stacks: Show a call tree of each process, from the outermost frames to their callees
@@ -2638,4 +2639,16 @@ class FarmQuestions(Questions):
           ?)
         group_by: Also compare the runs with different values of one or two labels (NAME;NAME)
         table: Only this table
+        """
+
+    def trend(
+        self,
+        *,
+        rule: str | int | float | None = None,
+        progress: Callable[[Progress], object] | None = None,
+        allow_empty: bool = False,
+    ) -> Answer:
+        r"""How often each rule found something in many runs
+
+        rule: Only these rules (*, ?, several with ;, ! excludes)
         """

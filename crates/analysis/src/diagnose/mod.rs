@@ -110,6 +110,14 @@ pub struct Diagnosis {
     pub left_out: usize,
 }
 
+impl Diagnosis {
+    /// Returns `true` if a cause of lost time was found, also if it is left out.
+    fn has_cause(&self) -> bool {
+        let mut costs = self.findings.iter().map(|finding| finding.cost_ns);
+        self.left_out > 0 || costs.any(|cost| cost.is_some())
+    }
+}
+
 impl DiagnoseRequest {
     /// The rules that are evaluated: those of the program, then those of the file.
     pub fn chosen(&self) -> impl Iterator<Item = &Rule> {
@@ -165,11 +173,21 @@ impl DiagnoseRequest {
         self.fail_on.as_ref().map(read).transpose().map_err(wrong)
     }
 
-    /// Evaluates the rules, and follows the waits behind what they find.
+    /// Evaluates the rules, follows the waits of the findings, and adds the largest costs if there is no cause.
     ///
     /// # Errors
     /// The session cannot be asked, or was cancelled; a rule that fails becomes a row that says so.
     pub fn ask(&self, session: &Session) -> Result<Diagnosis> {
+        let mut diagnosis = self.ask_without_costs(session)?;
+        self.add_costs(session, &mut diagnosis)?;
+        Ok(diagnosis)
+    }
+
+    /// Evaluates the rules and follows the waits of the findings, for callers that show no largest costs.
+    ///
+    /// # Errors
+    /// Those of [`Self::ask`].
+    pub fn ask_without_costs(&self, session: &Session) -> Result<Diagnosis> {
         let (mut diagnosis, known) = self.asked(session)?;
         // Rules that use what windows and locks report about themselves find something without context
         // switches, too, but there are no chains then.
@@ -188,13 +206,25 @@ impl DiagnoseRequest {
         Ok(diagnosis)
     }
 
-    /// Evaluates the rules alone, for callers that show no chains of waits: following these reads context
-    /// switches for each finding.
+    /// Evaluates the rules alone, for callers that show neither chains of waits nor the largest costs: following
+    /// the chains reads context switches for each finding.
     ///
     /// # Errors
     /// Those of [`Self::ask`].
     pub fn ask_without_chains(&self, session: &Session) -> Result<Diagnosis> {
         self.asked(session).map(|(diagnosis, _)| diagnosis)
+    }
+
+    /// Adds the largest costs if no finding costs time.
+    fn add_costs(&self, session: &Session, diagnosis: &mut Diagnosis) -> Result<()> {
+        // Findings already say where to look, and a request for rules is answered by these alone.
+        if diagnosis.has_cause() || self.rule.is_some() {
+            return Ok(());
+        }
+        let costs = Self::largest_costs(session)?;
+        diagnosis.costs = costs.largest;
+        diagnosis.failed_costs = costs.failed;
+        Ok(())
     }
 
     /// The largest costs by kind, whatever the rules find.
@@ -254,15 +284,7 @@ impl DiagnoseRequest {
         }
         // What another finding explains ranks behind all that explain themselves; the sort is stable.
         findings.sort_by_key(|finding| (finding.cost_ns.is_none(), finding.explained_by.is_some()));
-        // Before filters and `--top` drop findings: these are for readers, the exit code is for scripts.
-        let has_cost = findings.iter().any(|finding| finding.cost_ns.is_some());
-        // Findings already say where to look, and who asks for a rule wants its answer only.
-        let costs = if has_cost || self.rule.is_some() {
-            Costs::default()
-        } else {
-            Self::largest_costs(session)?
-        };
-        // On all findings: an option for readers must not change the exit code.
+        // On all findings: options for readers, such as `--top`, must not change the exit code for scripts.
         let fails = fail_on.map(|fail_on| findings.iter().any(|finding| fail_on.is_hit(finding)));
         let left_out = self.leave_out(&mut findings);
         // As with other questions, 0 stands for all.
@@ -276,8 +298,8 @@ impl DiagnoseRequest {
                 findings,
                 rules,
                 fails,
-                costs: costs.largest,
-                failed_costs: costs.failed,
+                costs: Vec::new(),
+                failed_costs: Vec::new(),
                 is_blind: self.rule.is_none() && recorded.is_blind(),
                 left_out,
             },

@@ -51,8 +51,18 @@ impl Question for DiagnoseRequest {
             // them.
             // Text shows the chains only among the details.
             DiagnoseTable::Findings if !self.details => {
-                Ok(self.shown(self.ask_without_chains(session)?))
+                let mut diagnosis = self.ask_without_chains(session)?;
+                self.add_costs(session, &mut diagnosis)?;
+                Ok(self.shown(diagnosis))
             }
+            _ => self.answer(session),
+        }
+    }
+
+    fn answer_for_rows(&self, session: &Session) -> Result<Answer> {
+        match self.table {
+            // The largest costs are lines below the findings.
+            DiagnoseTable::Findings => Ok(self.shown(self.ask_without_costs(session)?)),
             _ => self.answer(session),
         }
     }
@@ -170,14 +180,8 @@ const RECORDED_BY: &str = "`etwkit record start cswitch` records waits and CPU u
 /// The command that gets names of functions: below the headline where no cause was found, since the cause may be
 /// among those that names show.
 fn names_first(diagnosis: &Diagnosis) -> Option<Line> {
-    // What an option leaves out is a cause as well.
-    let has_cause = diagnosis.left_out > 0
-        || diagnosis
-            .findings
-            .iter()
-            .any(|finding| finding.cost_ns.is_some());
     // A blind trace needs another recording, and names would not help.
-    let is_of_use = !has_cause && !diagnosis.is_blind && nameless(&diagnosis.rules) > 0;
+    let is_of_use = !diagnosis.has_cause() && !diagnosis.is_blind && nameless(&diagnosis.rules) > 0;
     is_of_use.then(|| Line::command("names of functions: ", NAMED_BY))
 }
 

@@ -2,6 +2,7 @@
 //! lock and delays, next to their results from stacks.
 
 use etwkit_analysis::diagnose::DiagnoseRequest;
+use etwkit_question::{Answer, Question};
 use etwkit_trace::table::{UiDelay, UserLock};
 
 use super::support::{Machine, event, found, off};
@@ -321,13 +322,37 @@ fn a_hang_lasts_until_the_recording_ends() {
 
 /// A window that waits for messages when the recording ends does not hang, but its wait is where to
 /// look. Process 4 is System, whose threads are no place to look.
-#[test]
-fn the_largest_costs_name_a_wait_that_is_still_open() {
+fn waiting_until_the_end() -> Machine {
     let mut machine = Machine::new(&["System", "window.exe"], 5 * S);
     let look = off(2, 0).reason(13).readied(89 * MS, 1);
     machine.add(look.ran(90 * MS, 100 * MS));
     machine.add(off(2, 100 * MS).reason(13).open());
-    let diagnosis = DiagnoseRequest::default().ask(&machine.session()).unwrap();
+    machine
+}
+
+#[test]
+fn only_answers_with_lines_have_the_largest_costs() {
+    let session = waiting_until_the_end().session();
+    let short = DiagnoseRequest::default();
+    let whole = DiagnoseRequest {
+        details: true,
+        ..DiagnoseRequest::default()
+    };
+    let has_cost = |answer: Answer| {
+        let below = format!("{:?}", answer.parts[0].foot);
+        below.contains("window.exe (8), the busiest program")
+    };
+    for request in [short, whole] {
+        assert!(has_cost(request.answer_for_people(&session).unwrap()));
+        assert!(has_cost(request.answer(&session).unwrap()));
+        assert!(!has_cost(request.answer_for_rows(&session).unwrap()));
+    }
+}
+
+#[test]
+fn the_largest_costs_name_a_wait_that_is_still_open() {
+    let session = waiting_until_the_end().session();
+    let diagnosis = DiagnoseRequest::default().ask(&session).unwrap();
     assert!(
         diagnosis.failed_costs.is_empty(),
         "{:?}",

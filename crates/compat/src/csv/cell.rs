@@ -7,17 +7,17 @@ use etwkit_question::numbers::{Numbers, rounded};
 use etwkit_question::path::WHOLE_PATH;
 use etwkit_question::test_run::{TestName, stem};
 use etwkit_question::trace::TraceInfo;
+use etwkit_question::{TypedRow, TypedValue};
 use etwkit_questions::power::catalog::scheme_guid;
 use etwkit_sql::nt_status;
 use etwkit_sql::time_format::{TimeFormat, TimeWriter};
-use serde_json::{Map, Value};
 
 use super::machine;
 
-/// A row, in the form of `--json`, with its context.
+/// A row with its context.
 pub(crate) struct Row<'a> {
     pub(crate) trace: &'a TraceInfo,
-    pub(crate) values: &'a Map<String, Value>,
+    pub(crate) values: &'a TypedRow,
     pub(crate) times: TimeWriter,
     pub(crate) numbers: Numbers,
     /// Settings of the line that are not in rows: formats of first and last times, or the level of
@@ -176,7 +176,7 @@ impl Cell {
                     .find(|(from, _)| *from == text)
                     .map_or(text, |(_, word)| (*word).to_owned())
             }
-            Self::If(name, cell) if row.get(name).and_then(Value::as_bool) == Some(true) => {
+            Self::If(name, cell) if row.get(name).and_then(TypedValue::truth) == Some(true) => {
                 cell.of(row)
             }
             Self::Once(cell) if row.is_first => cell.of(row),
@@ -213,11 +213,11 @@ impl Cell {
     fn computed(self, row: &Row<'_>) -> Option<String> {
         let number = |name| row.number(name);
         let seconds = |name| Some(row.number(name)? as f64 / 1e9);
-        let fraction = |name| row.get(name)?.as_f64();
+        let fraction = |name| row.get(name)?.number();
         Some(match self {
             // ETWAnalyzer writes a missing number of these columns as 0.
             Self::OrZero(name) => number(name).unwrap_or_default().to_string(),
-            Self::Bool(name) => truth(row.get(name)?.as_bool()?),
+            Self::Bool(name) => truth(row.get(name)?.truth()?),
             Self::More(name, least) => truth(number(name).is_some_and(|number| number > least)),
             Self::Has(name) => u8::from(number(name).is_some()).to_string(),
             Self::Ms(name) => rounded(number(name)?, 1_000_000).to_string(),
@@ -274,37 +274,28 @@ impl Cell {
 
 impl Row<'_> {
     /// Returns the value of a column, which every row of the sub command has.
-    fn get(&self, name: &str) -> Option<&Value> {
+    fn get(&self, name: &str) -> Option<&TypedValue> {
+        let value = self.values.get(name);
         // Only in debug builds: a column that was renamed is a defect of the tables, which tests
         // find, and not a reason to refuse a file to a user.
-        debug_assert!(self.values.contains_key(name), "there is no column {name}");
-        self.values.get(name)
+        debug_assert!(value.is_some(), "there is no column {name}");
+        value
     }
 
     fn number(&self, name: &str) -> Option<i64> {
-        self.get(name)?.as_i64()
+        self.get(name)?.whole()
     }
 
     fn text(&self, name: &str) -> String {
         self.get(name)
-            .map_or_else(String::new, |value| self.written(value))
+            .map_or_else(String::new, |value| self.numbers.typed(value))
     }
 
     /// Returns the text of a column, which a row may lack.
     fn maybe(&self, name: &str) -> String {
         self.values
             .get(name)
-            .map_or_else(String::new, |value| self.written(value))
-    }
-
-    /// Formats a value. Fractions have the mark of the locale; text is unchanged.
-    fn written(&self, value: &Value) -> String {
-        match value {
-            Value::Null => String::new(),
-            Value::String(text) => text.clone(),
-            Value::Number(number) if number.is_f64() => self.numbers.json(number),
-            other => other.to_string(),
-        }
+            .map_or_else(String::new, |value| self.numbers.typed(value))
     }
 
     /// Returns the name of the file that was given, or else of the trace.

@@ -1,7 +1,7 @@
 //! Cells that combine several values: versions of modules, parts of the machine.
 
 use etwkit_base::path;
-use serde_json::{Map, Value};
+use etwkit_question::TypedRow;
 
 /// Returns the known versions, product, description and folder of a module, with commas between.
 pub(crate) fn module(
@@ -34,9 +34,9 @@ pub(crate) fn module(
 
 /// Returns the values of facts for all parts of the machine of some kinds: `video.name`,
 /// `video1.name`.
-pub(crate) fn facts(values: &Map<String, Value>, topics: &[&str], names: &[&str]) -> Vec<String> {
+pub(crate) fn facts(values: &TypedRow, topics: &[&str], names: &[&str]) -> Vec<String> {
     let mut found: Vec<(usize, String)> = Vec::new();
-    for (key, value) in values {
+    for (key, value) in values.columns() {
         let Some((part, name)) = key.split_once('.') else {
             continue;
         };
@@ -50,7 +50,7 @@ pub(crate) fn facts(values: &Map<String, Value>, topics: &[&str], names: &[&str]
             continue;
         };
         if topics.contains(&topic) && names.contains(&name) {
-            found.extend(value.as_str().map(|value| (item, value.to_owned())));
+            found.extend(value.text().map(|value| (item, value.to_owned())));
         }
     }
     found.sort();
@@ -89,13 +89,13 @@ mod tests {
     fn parts_of_the_machine_are_found_in_their_order() {
         let values = json!({"video1.name": "b", "video.name": "a", "video.x": "y", "nic.name": "n", "OSName": "w"});
         assert_eq!(
-            facts(values.as_object().unwrap(), &["video"], &["name"]),
+            facts(&TypedRow::of(&values).unwrap(), &["video"], &["name"]),
             ["a", "b"]
         );
         // A number that no part can have is not the first part.
         let values = json!({"video99999999999999999999.name": "b", "video.name": "a"});
         assert_eq!(
-            facts(values.as_object().unwrap(), &["video"], &["name"]),
+            facts(&TypedRow::of(&values).unwrap(), &["video"], &["name"]),
             ["a"]
         );
     }

@@ -11,11 +11,11 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
+use etwkit_question::TypedRow;
 use etwkit_question::numbers::Numbers;
 use etwkit_question::rows::Field;
 use etwkit_question::trace::TraceInfo;
 use etwkit_sql::time_format::TimeWriter;
-use serde_json::{Map, Value};
 
 use crate::switch::{Native, value_of};
 use cell::{Cell, Row};
@@ -86,7 +86,7 @@ pub(crate) fn is_known(dump: &str) -> bool {
 }
 
 /// A row of an answer: its trace, its columns, the format of its times.
-pub type Answer<'r> = (&'r TraceInfo, Map<String, Value>, TimeWriter);
+pub type Answer<'r> = (&'r TraceInfo, TypedRow, TimeWriter);
 
 /// Writes rows that have these fields. Returns their number.
 ///

@@ -4,7 +4,8 @@
 use std::collections::HashSet;
 
 use etwkit_question::trace::TraceInfo;
-use serde_json::{Map, Value};
+use etwkit_question::{TypedRow, TypedValue};
+use serde_json::Value;
 
 use super::Answer;
 
@@ -17,7 +18,9 @@ pub(crate) fn shaped<'r: 'i, 'i>(
     rows: impl Iterator<Item = anyhow::Result<Answer<'r>>> + 'i,
 ) -> anyhow::Result<(Rows<'r, 'i>, usize)> {
     let not_released = |row: &anyhow::Result<Answer<'r>>| match row {
-        Ok((_, values, _)) => values.get("outstanding_bytes").and_then(Value::as_i64) != Some(0),
+        Ok((_, values, _)) => {
+            values.get("outstanding_bytes").and_then(TypedValue::whole) != Some(0)
+        }
         Err(_) => true,
     };
     Ok(match dump {
@@ -26,7 +29,7 @@ pub(crate) fn shaped<'r: 'i, 'i>(
             Box::new(rows.filter(move |row| {
                 let is_sum = row
                     .as_ref()
-                    .is_ok_and(|(_, values, _)| !values.contains_key("kind"));
+                    .is_ok_and(|(_, values, _)| values.get("kind").is_none());
                 is_sum || not_released(row)
             })),
             0,
@@ -68,19 +71,18 @@ fn turned<'r: 'i, 'i>(
             group.and_then(|group| values.get(group)).cloned(),
         );
         if before.as_ref() != Some(&key) {
-            all.push((trace, Map::new(), times));
+            all.push((trace, TypedRow::default(), times));
             before = Some(key);
         }
         let Some((_, one, _)) = all.last_mut() else {
             continue;
         };
-        if let (Some(Value::String(name)), Some(value)) =
-            (values.remove(name), values.remove(value))
+        if let (Some(TypedValue::Text(name)), Some(value)) = (values.take(name), values.take(value))
         {
             // Several values of one name, such as networks, are lines of one cell.
-            let value = match (one.get(&name).and_then(Value::as_str), value.as_str()) {
+            let value = match (one.get(&name).and_then(TypedValue::text), value.text()) {
                 (Some(known), Some(value)) if group.is_none() => {
-                    Value::String(format!("{known}\n{value}"))
+                    TypedValue::Text(format!("{known}\n{value}"))
                 }
                 _ => value,
             };
@@ -92,9 +94,12 @@ fn turned<'r: 'i, 'i>(
 
 /// Returns the values of the fields of an event: fields of structures in their place, lists after
 /// all others.
-pub(crate) fn fields(values: &Map<String, Value>) -> Vec<String> {
-    let text = values.get("fields").and_then(Value::as_str).unwrap_or("{}");
-    // Fields that are no JSON are no fields.
+pub(crate) fn fields(values: &TypedRow) -> Vec<String> {
+    let text = values
+        .get("fields")
+        .and_then(TypedValue::text)
+        .unwrap_or("{}");
+    // The column itself is JSON, and fields that are no JSON are no fields.
     let all: Value = serde_json::from_str(text).unwrap_or_default();
     let mut flat = Vec::new();
     flatten(&all, &mut flat);
@@ -129,18 +134,13 @@ pub(crate) struct Seen(HashSet<(*const TraceInfo, i64)>);
 
 impl Seen {
     /// Returns `true` if the stack or the connection of a row was not written before.
-    pub(crate) fn is_first(
-        &mut self,
-        dump: &str,
-        trace: &TraceInfo,
-        values: &Map<String, Value>,
-    ) -> bool {
+    pub(crate) fn is_first(&mut self, dump: &str, trace: &TraceInfo, values: &TypedRow) -> bool {
         let name = if dump == "tcp" {
             "connection_id"
         } else {
             "stack_id"
         };
-        let id = values.get(name).and_then(Value::as_i64);
+        let id = values.get(name).and_then(TypedValue::whole);
         id.is_none_or(|id| self.0.insert((std::ptr::from_ref(trace), id)))
     }
 }
@@ -152,15 +152,17 @@ mod tests {
 
     use super::*;
 
+    fn typed(row: &Value) -> TypedRow {
+        TypedRow::of(row).unwrap()
+    }
+
     fn shape(dump: &str, rows: &[Value]) -> (Vec<Value>, usize) {
         let trace = TraceInfo::default();
         let times = TimeWriter::new(TimeFormat::Seconds, 3, trace.clock());
-        let rows = rows
-            .iter()
-            .map(|row| Ok((&trace, row.as_object().unwrap().clone(), times)));
+        let rows = rows.iter().map(|row| Ok((&trace, typed(row), times)));
         let (rows, fields) = shaped(dump, rows).unwrap();
         (
-            rows.map(|row| Value::Object(row.unwrap().1)).collect(),
+            rows.map(|row| Value::from(row.unwrap().1)).collect(),
             fields,
         )
     }
@@ -193,10 +195,7 @@ mod tests {
             ],
         );
         assert_eq!((rows.len(), most), (2, 3));
-        assert_eq!(
-            fields(rows[0].as_object().unwrap()),
-            ["text", "5", "[1; b]"]
-        );
+        assert_eq!(fields(&typed(&rows[0])), ["text", "5", "[1; b]"]);
     }
 
     #[test]
@@ -213,12 +212,7 @@ mod tests {
     fn stacks_are_seen_once() {
         let (trace, other) = (TraceInfo::default(), TraceInfo::default());
         let mut seen = Seen::default();
-        let row = |id: Value| {
-            json!({"stack_id": id, "connection_id": 1})
-                .as_object()
-                .unwrap()
-                .clone()
-        };
+        let row = |id: Value| typed(&json!({"stack_id": id, "connection_id": 1}));
         let mut first =
             |dump: &str, trace: &TraceInfo, id: Value| seen.is_first(dump, trace, &row(id));
         assert!(first("exception", &trace, json!(5)));

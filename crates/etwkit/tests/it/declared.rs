@@ -469,7 +469,7 @@ fn requests_through_the_engine_give_the_rows_of_the_command_line() {
                             let asked = answer.parts.iter().filter(|part| !part.is_aside);
                             let tables = asked.flat_map(|part| {
                                 (0..part.records().len())
-                                    .map(|row| Value::Object(part.record(row).unwrap()))
+                                    .map(|row| Value::from(part.typed(row).unwrap()))
                             });
                             // As text, since reading numbers back can change their last digit.
                             tables

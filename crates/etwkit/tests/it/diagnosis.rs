@@ -11,7 +11,7 @@ use etwkit_testkit::is_exhaustive;
 use serde_json::Value;
 
 use crate::extracts::support::kept_as;
-use crate::support::{Answer, Exit, json_lines, run};
+use crate::support::{ALL_RULES, Answer, Exit, json_lines, run};
 
 /// What the rules say of a case, and what is true of it.
 struct Diagnosed {
@@ -50,9 +50,6 @@ fn extract(trace: &[u8], case: &Case, extract: &str) {
         run(&["extract", "--symbols", &symbols, "--out", extract, &trace]);
     assert_eq!(exit, Exit::Answered, "{err}");
 }
-
-/// All rules, named: where none finds a cost, who names rules is not also shown the largest costs.
-const ALL_RULES: &str = "*";
 
 /// Asks all rules of a case, or the named one.
 fn diagnose(case: &Case, rule: Option<&str>) -> Diagnosed {

@@ -381,6 +381,11 @@ fn an_extract_that_is_replaced_unless_it_is_there_keeps_its_labels() {
         assert_eq!(extract(&summary), "detail,labels\r\nsummary,build=7\r\n");
         let full = ["--no-overwrite", "--label", "build=8"];
         assert_eq!(extract(&full), "detail,labels\r\nfull,build=8\r\n");
+        // Other labels alone are a reason to replace it, and no labels are none.
+        let other = ["--no-overwrite", "--label", "build=9"];
+        assert_eq!(extract(&other), "detail,labels\r\nfull,build=9\r\n");
+        let kept = extract(&["--no-overwrite"]);
+        assert_eq!(kept, "detail,labels\r\nfull,build=9\r\n");
     }
 }
 

@@ -10,7 +10,7 @@ use etwkit_testkit::{is_exhaustive, read_json, skip, traces, truth_files};
 use serde_json::Value;
 
 use crate::extracts::support::kept_as;
-use crate::support::{Answer, Exit, json_lines, run};
+use crate::support::{ALL_RULES, Answer, Exit, json_lines, run};
 
 /// How far a cost may be off the definition of the truth, or one of its alternatives.
 const TOLERANCE: f64 = 0.05;
@@ -78,9 +78,6 @@ fn files_of(folder: &Path) -> Vec<Vec<u8>> {
         .map(|path| std::fs::read(path).unwrap())
         .collect()
 }
-
-/// All rules, named: where none finds a cost, who names rules is not also shown the largest costs.
-const ALL_RULES: &str = "*";
 
 /// Rows of a diagnosis; where there is none, a line says so, which is left out.
 fn diagnosed(extract: &str, rules: &str, table: &str) -> Vec<Value> {

@@ -9,7 +9,7 @@ use etwkit_testkit::files::Folder;
 use etwkit_testkit::{is_exhaustive, skip, traces, truth_files};
 use serde_json::Value;
 
-use crate::support::{Exit, copy, json_lines, run};
+use crate::support::{ALL_RULES, Exit, copy, json_lines, run};
 
 /// Cards of our own writer that each run checks: modules of Windows, addresses, and drivers of others.
 const USUAL: [&str; 3] = ["dns-timeout", "filter-scan", "network-share"];
@@ -24,9 +24,6 @@ const USUAL_OF_OTHERS: [&str; 2] = ["network-share-1", "lock-convoy-1-twin"];
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_lowercase()
 }
-
-/// All rules, named: where none finds a cost, who names rules is not also shown the largest costs.
-const ALL_RULES: &str = "*";
 
 /// Our card that each run asks all rules. The others are asked the rule of their cause, unless tests are
 /// exhaustive.

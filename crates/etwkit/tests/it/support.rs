@@ -43,6 +43,9 @@ pub(crate) fn run(args: &[&str]) -> Answer {
     }
 }
 
+/// The pattern that matches all rules.
+pub(crate) const ALL_RULES: &str = "*";
+
 /// Names of all commands below `etwkit dump`: those that its help lists, and those that it names as
 /// commands of the program.
 pub(crate) fn dumps() -> Vec<String> {

@@ -312,7 +312,7 @@ impl Writer {
                 descriptions,
                 &manifest.left_out,
             )
-            .is_some()
+            .is_some_and(|other| other.manifest().has_labels(&manifest.labels))
         {
             return Ok(WriteSummary {
                 path: target,

@@ -7,8 +7,9 @@ use etwkit_question::first_last::FirstLast;
 use etwkit_question::group::Top;
 use etwkit_question::range::{Range, Unit};
 use etwkit_question::sql::Conditions;
+use etwkit_question::tag_query::TagQuery;
 use etwkit_question::zero::ZeroTime;
-use etwkit_question::{Among, group, option};
+use etwkit_question::{Among, Tagging, group, option};
 use etwkit_sql::time_format::TimeFormat;
 
 /// Heading of the options of call trees.
@@ -36,7 +37,8 @@ declare! {
         /// Show these methods (with --by modules or threads) instead of sums of processes (*, ?,
         /// several with ;, ! excludes)
         methods: Option<String> = option("NAMES").of(METHODS),
-        /// Show these stack tags, paths with \ between; with --methods both
+        /// Show these stack tags, paths with \ between; with --methods both; call trees have only
+        /// stacks with them
         stack_tags: Option<String> = option("TAGS").called("stack-tags").of(Among::TAGS),
         /// Also tag stacks by the rules of this file (.stacktags of Windows Performance Analyzer);
         /// can be repeated
@@ -188,6 +190,14 @@ impl CpuRequest {
     /// Returns `true` if call trees are requested.
     pub(super) const fn asks_trees(&self) -> bool {
         self.stacks || self.bottom_up || self.butterfly.is_some()
+    }
+
+    /// Returns the filter on the stacks of call trees.
+    pub(crate) fn tags_of_trees(&self) -> TagQuery {
+        TagQuery {
+            tags: self.stack_tags.clone(),
+            sets: Tagging::names(&self.stack_tag_file),
+        }
     }
 
     /// Returns `true` if methods, modules, threads or stack tags are requested instead of

@@ -219,7 +219,7 @@ ORDER BY s.process_key, s.thread_key, s.stack_id"
     /// query fails.
     pub fn call_trees(&self, session: &Session) -> Result<Vec<TreeGroup>> {
         self.check_stacks(session)?;
-        let rows: Vec<StackRow> = ask(session, &self.stack_sql(&TagQuery::default()))?;
+        let rows: Vec<StackRow> = ask(session, &self.stack_sql(&self.tags_of_trees()))?;
         let frames = session.frames()?;
         let empty = TraceFrames::default();
         let mut names = Names::new(frames.trace(0).unwrap_or(&empty));

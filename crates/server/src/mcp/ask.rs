@@ -250,7 +250,7 @@ pub(crate) fn diagnose(call: &Call<'_>, given: Arguments<'_>, tool: &Tool) -> Re
     let request = DiagnoseRequest::from_json(&values)
         .map_err(|error| Problem::of_option(&error, question.name()))?;
     let session = call.session(&trace)?;
-    let diagnosis = request.ask(&session)?;
+    let diagnosis = request.ask_without_costs(&session)?;
     let mut evidence = Evidence::default();
     let gaps = etwkit_engine::of_paths(&[PathBuf::from(&trace.handle)], &session);
     gaps.iter().for_each(|gaps| evidence.gaps(gaps));

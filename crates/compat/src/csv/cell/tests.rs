@@ -1,6 +1,6 @@
 //! Tests of cells.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 
@@ -18,11 +18,11 @@ fn cell_in(numbers: &str, cell: Cell, file: &str, is_first: bool, values: &Value
         ..TraceInfo::default()
     };
     let times = TimeWriter::new(TimeFormat::Seconds, 3, trace.clock());
-    let values = values.as_object().unwrap();
+    let values = TypedRow::of(values).unwrap();
     let numbers = Numbers::like(numbers).unwrap();
     cell.of(&Row {
         trace: &trace,
-        values,
+        values: &values,
         times,
         numbers,
         words: ["local", "utc"],

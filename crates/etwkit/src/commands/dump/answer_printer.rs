@@ -290,7 +290,7 @@ fn print_merged(
     let records = of
         .iter()
         .enumerate()
-        .filter_map(|(row, of)| Some((infos.get(*of)?, part.record(row))));
+        .filter_map(|(row, of)| Some((infos.get(*of)?, part.typed(row))));
     if joins && machine_with_header(printed.common, printer, printed.fields, records)? {
         return Ok(rows);
     }
@@ -322,7 +322,7 @@ fn earliest(infos: &[TraceInfo]) -> Option<&TraceInfo> {
 fn records(one: &Answered<Answer>) -> impl Iterator<Item = (&TraceInfo, Record)> {
     let Answered { info, answer } = one;
     let of_part =
-        move |part| (0..AnswerPart::records(part).len()).map(move |row| (info, part.record(row)));
+        move |part| (0..AnswerPart::records(part).len()).map(move |row| (info, part.typed(row)));
     answer
         .parts
         .iter()

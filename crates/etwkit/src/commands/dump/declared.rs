@@ -297,7 +297,7 @@ fn answer_of(
     let answer = if common.is_text() {
         request.answer_for_people(session)?
     } else {
-        request.answer(session)?
+        request.answer_for_rows(session)?
     };
     // ETWAnalyzer has the largest at the end.
     Ok(if common.is_etwanalyzer() {

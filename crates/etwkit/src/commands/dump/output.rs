@@ -9,12 +9,13 @@ use etwkit_engine::ExtractAnswer;
 use etwkit_question::rows::Field;
 use etwkit_question::text::Text;
 use etwkit_question::trace::TraceInfo;
+use etwkit_question::{TypedRow, TypedValue};
 use etwkit_record::profiles;
 use etwkit_sql::Session;
 use etwkit_sql::time_format::{TimeFormat, TimeWriter, unknown_zone};
 use etwkit_terminal::Exit;
 use etwkit_terminal::style::Role;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::args::{Common, is_stdout};
 use super::asking::{Naming, ask_in_order};
@@ -240,19 +241,20 @@ pub(super) fn show_sql(printer: &mut Printer<'_>, sql: &str) -> anyhow::Result<E
 
 /// Returns a row for JSON and CSV: the trace, its path, machine, number and labels if there are
 /// several, then the columns of the SQL.
-fn object(info: &TraceInfo, record: Map<String, Value>, with_place: bool) -> Map<String, Value> {
-    let mut object = Map::new();
+fn with_recording(info: &TraceInfo, record: TypedRow, with_place: bool) -> TypedRow {
+    let mut row = TypedRow::default();
+    let mut set = |name: &str, value: TypedValue| row.insert(name.to_owned(), value);
     // Rows about names of recordings have a column for their trace.
-    object.insert(TRACE.into(), Value::from(info.file_name.clone()));
+    set(TRACE, info.file_name.clone().into());
     if with_place && info.of_several {
-        object.insert("extract".into(), Value::from(info.extract_path.clone()));
-        object.insert("computer".into(), Value::from(info.computer.clone()));
-        object.insert("start_utc".into(), Value::from(info.start_utc.clone()));
-        object.insert("run_id".into(), Value::from(info.run_id));
-        object.insert("labels".into(), Value::from(info.labels.clone()));
+        set("extract", info.extract_path.clone().into());
+        set("computer", info.computer.clone().into());
+        set("start_utc", info.start_utc.clone().into());
+        set("run_id", info.run_id.into());
+        set("labels", info.labels.clone().into());
     }
-    object.extend(record);
-    object
+    row.extend(record);
+    row
 }
 
 /// Writes rows for machines if requested, and returns true if it did. A file without rows has the
@@ -285,7 +287,7 @@ pub(super) fn machine_with_header<'r>(
     }
     if common.json {
         for (info, row) in rows {
-            printer.json(&Value::Object(object(info, row?, true)))?;
+            printer.json(&with_recording(info, row?, true).into())?;
         }
     }
     Ok(common.json)
@@ -301,7 +303,7 @@ fn foreign_csv<'r>(
 ) -> anyhow::Result<()> {
     let rows = rows.map(|(info, row)| {
         let times = TimeWriter::new(common.time_format(), common.time_digits, info.clock());
-        Ok((info, object(info, row?, false), times))
+        Ok((info, with_recording(info, row?, false), times))
     });
     let mut file = out_file::buffered(path, common.csv_replace())?;
     // Grouped digits would turn numbers into text.
@@ -361,13 +363,13 @@ fn csv_rows<'r, W: std::io::Write>(
 ) -> anyhow::Result<(csv::Writer<W>, usize)> {
     let mut written = 0;
     for (info, row) in rows {
-        let object = object(info, row?, true);
+        let row = with_recording(info, row?, true);
         if written == 0 {
-            writer.write_record(object.keys())?;
+            writer.write_record(row.columns().map(|(name, _)| name))?;
         }
-        let texts = object
-            .values()
-            .map(|value| csv_text(value, is_for_spreadsheets));
+        let texts = row
+            .columns()
+            .map(|(_, value)| csv_text(value, is_for_spreadsheets));
         writer.write_record(texts)?;
         written += 1;
     }
@@ -384,12 +386,10 @@ fn csv_rows<'r, W: std::io::Write>(
 }
 
 /// Returns a value as text.
-fn csv_text(value: &Value, is_for_spreadsheets: bool) -> String {
+fn csv_text(value: &TypedValue, is_for_spreadsheets: bool) -> String {
     match value {
-        Value::Null => String::new(),
-        Value::String(text) if is_for_spreadsheets && is_formula(text) => format!("'{text}"),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+        TypedValue::Text(text) if is_for_spreadsheets && is_formula(text) => format!("'{text}"),
+        other => other.written(),
     }
 }
 
@@ -546,14 +546,15 @@ mod tests {
     #[test]
     fn no_text_becomes_a_formula_of_a_spreadsheet() {
         for text in ["=1+1.exe", "-x", "+x", "@x", "\tx", "\rx", "\nx"] {
-            assert_eq!(csv_text(&text.into(), true), format!("'{text}"));
-            assert_eq!(csv_text(&text.into(), false), text);
+            let value = TypedValue::Text(text.to_owned());
+            assert_eq!(csv_text(&value, true), format!("'{text}"));
+            assert_eq!(csv_text(&value, false), text);
         }
         for text in ["", "cmd.exe", "a=b", "'"] {
-            assert_eq!(csv_text(&text.into(), true), text);
+            assert_eq!(csv_text(&TypedValue::Text(text.to_owned()), true), text);
         }
-        assert_eq!(csv_text(&Value::from(-5), true), "-5");
-        assert_eq!(csv_text(&Value::Null, true), "");
+        assert_eq!(csv_text(&TypedValue::Whole(-5), true), "-5");
+        assert_eq!(csv_text(&TypedValue::Missing, true), "");
     }
 
     #[test]

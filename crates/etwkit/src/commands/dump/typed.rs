@@ -9,6 +9,7 @@ use anyhow::{bail, ensure};
 use clap::ValueEnum;
 use etwkit_question::rows::Field;
 use etwkit_question::trace::TraceInfo;
+use etwkit_question::{TypedRow, TypedValue};
 use etwkit_sql::arrow::array::{
     ArrayRef, BooleanBuilder, Float64Builder, Int64Builder, RecordBatch, StringBuilder,
     TimestampMicrosecondBuilder,
@@ -17,7 +18,6 @@ use etwkit_sql::arrow::datatypes::{Field as ArrowField, Schema};
 use etwkit_sql::{Answer, Error};
 use etwkit_terminal::WriteError;
 use etwkit_trace::table::UtcTime;
-use serde_json::{Map, Value};
 
 use crate::out_file;
 use crate::printer::Printer;
@@ -26,7 +26,7 @@ use crate::printer::Printer;
 pub(super) const TRACE: &str = "trace";
 
 /// A row in the form for machines.
-pub(super) type Record = serde_json::Result<Map<String, Value>>;
+pub(super) type Record = serde_json::Result<TypedRow>;
 
 /// Forms of rows with types: a Parquet file; a stream of Arrow (IPC), to a file or a pipe.
 // Variants with sentences of their own would make the help of all reports twice as long.
@@ -161,37 +161,34 @@ impl Column {
     }
 
     /// Adds a value; none for a missing one.
-    fn push(&mut self, value: Option<Value>) -> anyhow::Result<()> {
-        let Some(value) = value.filter(|value| !value.is_null()) else {
+    fn push(&mut self, value: Option<TypedValue>) -> anyhow::Result<()> {
+        let Some(value) = value.filter(|value| *value != TypedValue::Missing) else {
             self.push_missing();
             return Ok(());
         };
         let fits = match &mut self.values {
             Values::Integer(values) => {
-                let number = value.as_i64();
+                let number = value.whole();
                 values.append_option(number);
                 number.is_some()
             }
             Values::Number(values) => {
-                let number = value.as_f64();
+                let number = value.number();
                 values.append_option(number);
                 number.is_some()
             }
             Values::Boolean(values) => {
-                let is_true = value.as_bool();
+                let is_true = value.truth();
                 values.append_option(is_true);
                 is_true.is_some()
             }
             Values::Time(values) => {
-                let time = value.as_i64();
+                let time = value.whole();
                 values.append_option(time);
                 time.is_some()
             }
             Values::Text(values) => {
-                let text = match &value {
-                    Value::String(text) => text.clone(),
-                    other => other.to_string(),
-                };
+                let text = value.written();
                 self.bytes = self.bytes.saturating_add(text.len());
                 if self.bytes > MOST_TEXT {
                     bail!(
@@ -207,7 +204,7 @@ impl Column {
             bail!(
                 "the column {} has a value of another type: {}",
                 self.name,
-                value
+                value.written()
             );
         }
         Ok(())
@@ -261,12 +258,14 @@ impl Columns {
     }
 
     /// Adds a row.
-    fn push(&mut self, info: &TraceInfo, mut row: Map<String, Value>) -> anyhow::Result<()> {
+    fn push(&mut self, info: &TraceInfo, mut row: TypedRow) -> anyhow::Result<()> {
         for (name, value) in of_recording(info) {
-            row.entry(name).or_insert(value);
+            if row.get(name).is_none() {
+                row.insert(name.to_owned(), value);
+            }
         }
         for column in &mut self.all {
-            column.push(row.remove(&column.name))?;
+            column.push(row.take(&column.name))?;
         }
         // Names of the tables of a report are no declared column.
         for (name, value) in row {
@@ -291,16 +290,16 @@ fn about(doc: &str) -> HashMap<String, String> {
 }
 
 /// Returns the columns of a recording, except those that a question declares.
-fn of_recording(info: &TraceInfo) -> [(&'static str, Value); LEADING.len()] {
+fn of_recording(info: &TraceInfo) -> [(&'static str, TypedValue); LEADING.len()] {
     // A trace without a start has none to tell.
     let UtcTime(start) = UtcTime::of_filetime(info.start_filetime);
     let start = (info.start_filetime != 0).then_some(start);
     [
-        (TRACE, Value::from(info.file_name.clone())),
-        ("extract", Value::from(info.extract_path.clone())),
-        ("computer", Value::from(info.computer.clone())),
-        ("start_utc", Value::from(start)),
-        ("run_id", Value::from(info.run_id)),
-        ("labels", Value::from(info.labels.clone())),
+        (TRACE, TypedValue::from(info.file_name.clone())),
+        ("extract", TypedValue::from(info.extract_path.clone())),
+        ("computer", TypedValue::from(info.computer.clone())),
+        ("start_utc", TypedValue::from(start)),
+        ("run_id", TypedValue::from(info.run_id)),
+        ("labels", TypedValue::from(info.labels.clone())),
     ]
 }

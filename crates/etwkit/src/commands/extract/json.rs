@@ -56,8 +56,10 @@ pub(super) fn import(job: &Job, args: &ExtractArgs) -> anyhow::Result<Outcome> {
             &opened
         }
     };
+    let labels = label::all(&args.labels);
     if args.no_overwrite
-        && Extract::same_source(&job.target, &input.source_hash()?, Detail::Summary).is_some()
+        && Extract::same_source(&job.target, &input.source_hash()?, Detail::Summary)
+            .is_some_and(|extract| extract.manifest().has_labels(&labels))
     {
         return Ok(Outcome::Kept);
     }
@@ -66,7 +68,7 @@ pub(super) fn import(job: &Job, args: &ExtractArgs) -> anyhow::Result<Outcome> {
         no_empty: args.no_empty,
         ..WriterOptions::default()
     };
-    let imported = import_json(input, &job.target, options, label::all(&args.labels))?;
+    let imported = import_json(input, &job.target, options, labels)?;
     if imported.written.kept {
         return Ok(Outcome::Kept);
     }

@@ -304,7 +304,7 @@ fn one(
 }
 
 /// True if an extract with the same source and options exists. One without findings, or with those of
-/// other rules, is not the same if findings are wanted.
+/// other rules, is not the same if findings are wanted, and one with other labels if labels are given.
 fn is_there(
     target: &Path,
     hash: &str,
@@ -315,7 +315,9 @@ fn is_there(
     let extract =
         Extract::same_source_without(target, hash, options.detail, descriptions, &left_out);
     extract.is_some_and(|extract| {
-        !args.findings || extract.manifest().rules.as_deref() == Some(rules_version().as_str())
+        let manifest = extract.manifest();
+        let has_findings = || manifest.rules.as_deref() == Some(rules_version().as_str());
+        manifest.has_labels(&label::all(&args.labels)) && (!args.findings || has_findings())
     })
 }
 

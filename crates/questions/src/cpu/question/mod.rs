@@ -17,7 +17,6 @@ use crate::cpu::{By, CpuRequest, CpuRow, CpuSort, CpuTotal, check_waits};
 use crate::method::MethodRow;
 use crate::stack::tree::TreeRow;
 use etwkit_question::Format::Milliseconds;
-use etwkit_question::tag_query::TagQuery;
 use etwkit_question::{Answer, Example, Form, Line, OptionError, Question, Sums, Tagging};
 use etwkit_question::{Count, Result, ask};
 use etwkit_sql::Session;
@@ -209,7 +208,7 @@ impl Question for CpuRequest {
             let form = Form::made::<CpuBucket>(self.over_time_sql(), over_time::answer);
             return form.describing(over_time::describe);
         } else if self.asks_trees() {
-            Form::made::<TreeRow>(self.stack_sql(&TagQuery::default()), trees::answer)
+            Form::made::<TreeRow>(self.stack_sql(&self.tags_of_trees()), trees::answer)
                 .describing(trees::describe)
         } else if self.asks_methods() {
             let sql = if self.asks_names() {
@@ -289,8 +288,9 @@ impl Question for CpuRequest {
     fn tagging(&self) -> Tagging<'_> {
         match self.stack_tag_file.as_slice() {
             [] => Tagging::None,
-            // Sums are of the whole trace; stacks of a range are tagged when they are queried.
-            files if self.time.is_unlimited() => Tagging::Derived(files),
+            // Sums are of the whole trace; stacks of a range and of call trees are tagged when they
+            // are queried.
+            files if self.time.is_unlimited() && !self.asks_trees() => Tagging::Derived(files),
             files => Tagging::Function(files),
         }
     }

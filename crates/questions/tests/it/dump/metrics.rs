@@ -1,8 +1,12 @@
 //! All numbers of a trace as one table: the example of `docs/numbers/metrics.md`.
 
-use etwkit_question::Question;
+use etwkit_question::numbers::Numbers;
+use etwkit_question::text::Text;
+use etwkit_question::trace::TraceInfo;
+use etwkit_question::{Format, Question};
 use etwkit_questions::metrics::{MetricsRequest, MetricsRow};
 use etwkit_sql::Session;
+use etwkit_sql::time_format::{TimeFormat, TimeWriter};
 use etwkit_trace::table::{CpuMethod, CpuProcess, DiskFile, DnsQuery};
 
 use super::super::support::rows;
@@ -96,6 +100,32 @@ fn the_largest_value_of_each_metric_comes_first() {
             "process.ready shell.exe - = 1 ms lower",
         ]
     );
+}
+
+#[test]
+fn only_times_have_digits_after_the_mark() {
+    let text = Text {
+        numbers: Numbers::default(),
+        is_etwanalyzer: false,
+        times: TimeWriter::new(TimeFormat::Seconds, 3, TraceInfo::default().clock()),
+        process_times: None,
+        command_lines: true,
+    };
+    let answer = MetricsRequest::default().answer(&session()).unwrap();
+    let table = &answer.parts[0].table;
+    let formats: Vec<Format> = table.columns().iter().map(|column| column.format).collect();
+    // The value, its unit and its metric; the direction between them is hidden.
+    let shown =
+        |row: usize| [0, 1, 3].map(|column| text.value(formats[column], &table.value(row, column)));
+    let all: Vec<String> = (0..table.len()).map(|row| shown(row).join(" ")).collect();
+    for expected in [
+        "4,096 bytes disk.read",
+        "3.000 ms disk.time",
+        "2 count dns.queries",
+        "10,000.000 ms trace.duration",
+    ] {
+        assert!(all.iter().any(|row| row == expected), "{expected}: {all:?}");
+    }
 }
 
 #[test]

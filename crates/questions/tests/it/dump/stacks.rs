@@ -1,11 +1,14 @@
 //! Call trees: the example of the page on CPU.
 
+use std::sync::Arc;
+
 use etwkit_question::ProcessQuery;
 use etwkit_question::range::Range;
 use etwkit_question::tag_query::TagQuery;
 use etwkit_questions::cpu::{By, CpuRequest, Metric};
 use etwkit_questions::stack::tree::{TreeGroup, TreeRow};
 use etwkit_sql::Session;
+use etwkit_trace::tags::TagSet;
 
 use super::methods::{example, summary};
 
@@ -105,6 +108,32 @@ fn a_butterfly_counts_a_stack_once() {
     // `main` has callees alone: nothing ran in it.
     assert_eq!(only_tree(&example(), &of("app.exe!main"))[0], "main 10 0 2");
     assert!(ask(&example(), &of("nothing")).is_empty());
+}
+
+#[test]
+fn trees_have_only_stacks_with_the_requested_tags() {
+    let rules = r#"<Tag Name=""><Tag Name="In"><Entrypoint Module="*" Method="a"/></Tag></Tag>"#;
+    for session in [example(), summary()] {
+        let set = TagSet::read("own", &[("own", rules.as_bytes())]).unwrap();
+        session.use_tags(Arc::new([set]));
+        let of = |tags: &str| CpuRequest {
+            stack_tags: Some(tags.into()),
+            stack_tag_file: vec!["own".into()],
+            ..unfolded()
+        };
+        let of_a = ["main 5 0 1", " a 5 0 1", "  a 5 5 1"];
+        assert_eq!(only_tree(&session, &of("In")), of_a);
+        assert_eq!(only_tree(&session, &of("!In")), ["main 5 0 1", " b 5 5 1"]);
+        assert!(ask(&session, &of("nothing")).is_empty());
+        let callers = CpuRequest {
+            bottom_up: true,
+            ..of("In")
+        };
+        assert_eq!(
+            only_tree(&session, &callers),
+            ["a 5 5 1", " a 5 0 1", "  main 5 0 1"]
+        );
+    }
 }
 
 #[test]
