@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::resume_unwind;
+use std::sync::mpsc::sync_channel;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
@@ -40,6 +41,45 @@ pub fn both<A: Send, B>(other: impl FnOnce() -> A + Send, own: impl FnOnce() -> 
             Some(other) => (other, own),
             None => unreachable!("the job is taken by exactly one of two"),
         }
+    })
+}
+
+/// Makes results on a thread of its own, and takes them on this one, in their order. `make` gets where results
+/// go, which answers whether more are wanted. It is one result ahead at most: the one that it makes while the one
+/// before is taken. If no thread can be started, this one does both. A panic of `make` is resumed here.
+///
+/// # Errors
+/// The first one of `take`.
+pub fn ahead<R: Send, E>(
+    make: impl FnOnce(&mut dyn FnMut(R) -> bool) + Send,
+    mut take: impl FnMut(R) -> Result<(), E>,
+) -> Result<(), E> {
+    // As in `both`.
+    let job = &Mutex::new(Some(make));
+    let begin = || lock(job).take();
+    let (sender, results) = sync_channel(0);
+    thread::scope(|scope| {
+        // The thread owns its end of the channel, so that results end with it.
+        let thread = start(scope, move || {
+            if let Some(make) = begin() {
+                make(&mut |result| sender.send(result).is_ok());
+            }
+        });
+        let Some(thread) = thread else {
+            let mut done = Ok(());
+            if let Some(make) = begin() {
+                make(&mut |result| {
+                    done = take(result);
+                    done.is_ok()
+                });
+            }
+            return done;
+        };
+        let done = results.iter().try_for_each(take);
+        // After an error the thread would wait for somebody who takes its result.
+        drop(results);
+        joined(thread);
+        done
     })
 }
 
@@ -328,6 +368,45 @@ mod tests {
             panic_of(|| both(|| (), || panic!("planned here"))),
             "planned here"
         );
+    }
+
+    #[test]
+    fn what_is_made_ahead_comes_in_order_and_no_more_than_one_ahead() {
+        let made = AtomicUsize::new(0);
+        let make = |put: &mut dyn FnMut(usize) -> bool| {
+            (0..100).for_each(|n| {
+                made.fetch_add(1, Ordering::Relaxed);
+                put(n);
+            });
+        };
+        let mut taken = Vec::new();
+        let take = |n| {
+            taken.push(n);
+            let ahead = made.load(Ordering::Relaxed) - taken.len();
+            assert!(ahead <= 1, "{ahead} after {n}");
+            Ok::<_, ()>(())
+        };
+        ahead(make, take).unwrap();
+        assert_eq!(taken, (0..100).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_is_made_ahead_ends_with_an_error_or_a_panic() {
+        let endless = |put: &mut dyn FnMut(usize) -> bool| {
+            let mut numbers = 0..;
+            while numbers.next().is_some_and(&mut *put) {}
+        };
+        let take = |n| if n == 3 { Err(n) } else { Ok(()) };
+        assert_eq!(ahead(endless, take), Err(3));
+        let broken = |put: &mut dyn FnMut(usize) -> bool| {
+            put(0);
+            panic!("planned ahead")
+        };
+        let take = |_| Ok::<_, ()>(());
+        assert_eq!(panic_of(|| ahead(broken, take)), "planned ahead");
+        let endless = |put: &mut dyn FnMut(usize) -> bool| while put(0) {};
+        let take = |_: usize| -> Result<(), ()> { panic!("planned here") };
+        assert_eq!(panic_of(|| ahead(endless, take)), "planned here");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::percentiles::ReadyKind;
 use super::process::{ProcessSum, row};
 use super::tag::Tags;
 use super::tag_interval;
-use super::{TableSource, plus};
+use super::{Batches, TableSource, plus};
 use crate::out::{Out, write_all};
 use crate::schedule::was_preempted;
 use crate::sink::{Sink, SinkError};
@@ -59,10 +59,12 @@ fn derive_on(
         groups,
         stacks,
         tags,
+        of_samples,
         has_switches,
     } = Added::read(source, sets, idle)?;
-    write_stacks(&groups, sink)?;
-    tag_interval::derive(source, &tags, sink)?;
+    of_samples
+        .into_iter()
+        .try_for_each(|(table, rows)| sink.write(table, rows))?;
 
     let mut processes = Out::<CpuProcess>::default();
     let mut groups: Vec<(GroupKey, Group)> = groups.into_iter().collect();
@@ -134,6 +136,8 @@ struct Added<'s> {
     groups: Groups,
     stacks: Stacks,
     tags: Tags<'s>,
+    /// Rows of `cpu_stack` and `tag_interval`, which follow from samples alone.
+    of_samples: Batches,
     has_switches: bool,
 }
 
@@ -150,7 +154,10 @@ impl<'s> Added<'s> {
             samples(source, &mut sums, &mut groups)?;
             let stacks = Stacks::read(source)?;
             let tags = Tags::new(sets, &stacks);
-            Ok::<_, SinkError>((sums, groups, stacks, tags))
+            let mut rows = Batches::new();
+            write_stacks(&groups, &mut rows)?;
+            tag_interval::derive(source, &tags, &mut rows)?;
+            Ok::<_, SinkError>((sums, groups, stacks, tags, rows))
         };
         let of_switches = || {
             let mut sums = Sums::new();
@@ -159,7 +166,7 @@ impl<'s> Added<'s> {
             Ok::<_, SinkError>((sums, groups, has_switches))
         };
         let (sampled, switched) = both(of_samples, of_switches);
-        let (mut sums, mut groups, stacks, tags) = sampled?;
+        let (mut sums, mut groups, stacks, tags, of_samples) = sampled?;
         let (switched_sums, switched_groups, has_switches) = switched?;
         for (process, sum) in switched_sums {
             sums.entry(process).or_default().add(sum);
@@ -172,6 +179,7 @@ impl<'s> Added<'s> {
             groups,
             stacks,
             tags,
+            of_samples,
             has_switches,
         })
     }
@@ -519,8 +527,6 @@ fn write_stacks(groups: &Groups, sink: &mut dyn Sink) -> Result<(), SinkError> {
 mod tests {
     use super::*;
     use crate::table::{Columns, Frame, Method, Stack};
-
-    type Batches = Vec<(&'static Table, RecordBatch)>;
 
     fn rows<R: Row>(rows: &[R]) -> (&'static Table, RecordBatch) {
         let mut columns = R::Columns::default();

@@ -10,15 +10,10 @@ use crate::out::write_all;
 use crate::sink::{Sink, SinkError};
 use crate::table::{DiskFile, DiskIo, FileFile, FileIo, Row};
 
-/// Computes `disk_file` and `file_file`.
-pub(super) fn derive(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
-    disks(source, sink)?;
-    files(source, sink)
-}
-
 type DiskKey = (Option<Arc<str>>, i32, Option<i32>, i32);
 
-fn disks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
+/// Computes `disk_file`.
+pub(super) fn disks(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let columns = [
         "kind",
         "disk",
@@ -132,7 +127,8 @@ impl Operations {
 /// malicious file can claim any number.
 const MAX_STATUSES: usize = 64;
 
-fn files(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
+/// Computes `file_file`.
+pub(super) fn files(source: &dyn TableSource, sink: &mut dyn Sink) -> Result<(), SinkError> {
     let columns = [
         "kind",
         "process_key",

@@ -38,7 +38,7 @@ mod tag_interval;
 mod win32k;
 
 use arrow_array::RecordBatch;
-use etwkit_base::ordered::both;
+use etwkit_base::ordered::{Workers, both, processors};
 
 pub use stack_hash::{is_stack, stack_hashes};
 pub use summary::{SummarySink, SummaryStacks, names_stacks};
@@ -83,6 +83,31 @@ impl TableSource for Vec<(&'static Table, RecordBatch)> {
     }
 }
 
+/// Computes the rows of a few tables.
+type Derivation = fn(&dyn TableSource, &mut dyn Sink) -> Result<(), SinkError>;
+
+/// All derivations but those of CPU by process. None needs another one, and the rows come in this
+/// order.
+const OTHERS: [Derivation; 14] = [
+    io::disks,
+    io::files,
+    driver::derive,
+    cores::derive,
+    counters::derive,
+    registry::derive,
+    filters::derive,
+    faults::derive,
+    calls::derive,
+    alpc::derive,
+    heap::derive,
+    pool::derive,
+    objects::derive,
+    win32k::derive,
+];
+
+/// Threads for [`OTHERS`], at most. Each may hold the names of all frames.
+const OTHER_THREADS: usize = 3;
+
 /// Computes all derived tables but `stack_hash` (see [`stack_hashes`]), with the stack tags of each
 /// of `sets`, and writes them to `sink`.
 ///
@@ -93,29 +118,38 @@ pub fn derive(
     sets: &[TagSet],
     sink: &mut dyn Sink,
 ) -> Result<(), SinkError> {
-    let io = || {
-        let mut rows: Vec<(&'static Table, RecordBatch)> = Vec::new();
-        io::derive(source, &mut rows)?;
-        driver::derive(source, &mut rows)?;
-        cores::derive(source, &mut rows)?;
-        counters::derive(source, &mut rows)?;
-        registry::derive(source, &mut rows)?;
-        filters::derive(source, &mut rows)?;
-        faults::derive(source, &mut rows)?;
-        calls::derive(source, &mut rows)?;
-        alpc::derive(source, &mut rows)?;
-        heap::derive(source, &mut rows)?;
-        pool::derive(source, &mut rows)?;
-        objects::derive(source, &mut rows)?;
-        win32k::derive(source, &mut rows)?;
-        Ok::<_, SinkError>(rows)
+    // The tables of CPU take at least half of the work.
+    let workers = Workers {
+        threads: (processors() / 2).clamp(1, OTHER_THREADS),
+        jobs_ahead: usize::MAX,
     };
     // Only one thread may use the sink. The rows of these tables are few, so they are held until
     // the other thread is done.
-    let (io, cpu) = both(io, || cpu::derive(source, sets, sink));
+    let (others, cpu) = both(
+        || others(workers, source),
+        || cpu::derive(source, sets, sink),
+    );
     cpu?;
-    io?.into_iter()
+    others?
+        .into_iter()
         .try_for_each(|(table, rows)| sink.write(table, rows))
+}
+
+/// Rows of tables, in their order.
+type Batches = Vec<(&'static Table, RecordBatch)>;
+
+/// The rows of [`OTHERS`].
+fn others(workers: Workers, source: &dyn TableSource) -> Result<Batches, SinkError> {
+    let mut all = Batches::new();
+    let derived = |derivation: &Derivation| {
+        let mut rows = Batches::new();
+        derivation(source, &mut rows).map(|()| rows)
+    };
+    workers.map(&OTHERS, derived, |_, rows| {
+        all.extend(rows?);
+        Ok::<(), SinkError>(())
+    })?;
+    Ok(all)
 }
 
 /// Rows lack a declared column, or it has another type.
@@ -123,4 +157,61 @@ pub fn derive(
 #[error("the table has no column {column} of the declared type: extract the trace again")]
 pub struct MissingColumn {
     column: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::{Columns, ContextSwitch, DiskIo, FileIo, Module, RegistryIo, Row};
+
+    fn rows<R: Row>(rows: &[R]) -> (&'static Table, RecordBatch) {
+        let mut columns = R::Columns::default();
+        rows.iter().for_each(|row| columns.push(row));
+        (R::TABLE, columns.take().unwrap())
+    }
+
+    /// A row of a few tables from which others are computed.
+    fn source() -> Batches {
+        vec![
+            rows(&[DiskIo::default()]),
+            rows(&[FileIo::default()]),
+            rows(&[Module {
+                name: "WdFilter.sys".to_owned(),
+                ..Module::default()
+            }]),
+            rows(&[ContextSwitch {
+                cpu: Some(0),
+                process_key: Some(1),
+                ..ContextSwitch::default()
+            }]),
+            rows(&[RegistryIo::default()]),
+        ]
+    }
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_rows() {
+        let source = source();
+        let derived = |threads| {
+            let workers = Workers {
+                threads,
+                jobs_ahead: usize::MAX,
+            };
+            others(workers, &source).unwrap()
+        };
+        let of_one = derived(1);
+        let tables: Vec<&str> = of_one.iter().map(|(table, _)| table.name).collect();
+        assert_eq!(
+            tables,
+            [
+                "disk_file",
+                "file_file",
+                "driver_category",
+                "cpu_class_priority",
+                "registry_key"
+            ]
+        );
+        for threads in [2, 3, 8] {
+            assert_eq!(derived(threads), of_one, "{threads} threads");
+        }
+    }
 }

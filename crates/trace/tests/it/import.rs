@@ -9,9 +9,10 @@ use etwkit_etl::wire::event::Descriptor;
 use etwkit_etl::writer::{KernelEvent, ManifestEvent, SessionOptions, TraceWriter};
 use etwkit_etl::{Guid, Session};
 use etwkit_trace::import::{ImportError, Options, Range, import};
+use etwkit_trace::sink::{Sink, SinkError};
 use etwkit_trace::table::{
-    DiskIo, Exception, Frame, GenericEvent, MemoryMachine, MemorySample, Method, Module, Row,
-    Table, Thread, ThreadAffinity,
+    DiskIo, EventCount, Exception, Frame, GenericEvent, MemoryMachine, MemorySample, Method,
+    Module, Row, Table, Thread, ThreadAffinity,
 };
 
 type Batches = Vec<(&'static Table, RecordBatch)>;
@@ -102,6 +103,35 @@ fn an_operation_belongs_to_a_range_if_it_began_in_it() {
     assert_eq!(column(&rows, DiskIo::TABLE, "io_ns"), [11_000]);
     // The previous access still occupied the disk.
     assert_eq!(column(&rows, DiskIo::TABLE, "service_ns"), [5000]);
+}
+
+/// A disk without room for one of the tables.
+struct Full(&'static Table);
+
+impl Sink for Full {
+    fn write(&mut self, table: &'static Table, _: RecordBatch) -> Result<(), SinkError> {
+        if table.name == self.0.name {
+            Err("no room".into())
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Rows pass several threads, each of which only knows that the next one is gone.
+#[test]
+fn the_error_of_a_sink_is_that_of_the_import() {
+    // The first table comes from the last thread, the second one from the first.
+    for table in [DiskIo::TABLE, EventCount::TABLE] {
+        let mut sink = Full(table);
+        let done = import(&trace(), &Options::default(), &mut sink, &mut |_| {
+            ControlFlow::Continue(())
+        });
+        let Err(ImportError::Sink(error)) = done else {
+            panic!("{}", table.name)
+        };
+        assert_eq!(error.to_string(), "no room", "{}", table.name);
+    }
 }
 
 /// Samples of memory in the documented layouts.

@@ -4,13 +4,15 @@
 //! - `second_pass`: reads events in order of time; `routes` finds the importer of each
 //! - `context`, `line`, `arena`, `identity`: state shared by all importers; `actor` is for events of
 //!   providers
-//! - `row_sender`, `rows`, `waiting`, `stacks`, `nodes`: the path of rows to the tables, on a second
+//! - `row_sender`, `rows`, `waiting`, `stacks`, `nodes`: the path of rows to their stacks, on a second
 //!   thread
+//! - `columns`, `tables`: their path to the tables, on a third one
 
 pub(super) mod actor;
 pub(super) mod arena;
 pub(super) mod clip;
 pub(super) mod collect;
+pub(super) mod columns;
 pub(super) mod context;
 pub(super) mod given;
 pub(super) mod identity;

@@ -1,16 +1,18 @@
 //! Conversion of entries that left the line into rows of tables, with their stacks. Runs on a
-//! thread of its own.
+//! thread of its own, and hands the rows on to one that fills columns.
 
+use std::panic::resume_unwind;
 use std::sync::mpsc::Receiver;
+use std::thread;
 
 use rustc_hash::FxHashMap;
 
+use super::columns::{ColumnSender, fill};
 use super::identity::key;
 use super::line::{Entry, Seq};
 use super::row_sender::{Branches, Left, Message};
 use super::stacks::{Stacks, Viewpoint};
-use super::tables::Tables;
-use super::waiting::{Pending, RowStacks};
+use super::waiting::{Pending, RowStacks, complete};
 use crate::sink::{Sink, SinkError};
 use crate::table::Lbr;
 use crate::tracker::process::ProcessKey;
@@ -18,7 +20,6 @@ use crate::tracker::process::ProcessKey;
 /// Creates rows.
 pub(crate) struct Rows<'d> {
     stacks: Stacks<'d>,
-    tables: Tables,
     /// Stacks of starts, until the rows that take them arrive.
     starts: FxHashMap<Seq, i32>,
     /// Number of records of each branch, by process and the frames of both ends.
@@ -33,7 +34,6 @@ impl<'d> Rows<'d> {
     pub(crate) fn new(stacks: Stacks<'d>) -> Self {
         Self {
             stacks,
-            tables: Tables::default(),
             starts: FxHashMap::default(),
             branches: FxHashMap::default(),
         }
@@ -42,9 +42,29 @@ impl<'d> Rows<'d> {
     /// Takes all messages and passes rows on. If the sender ends without [`Message::End`],
     /// remaining rows are dropped: the import has failed. Returns [`Stacks::not_listed`].
     pub(crate) fn run(
+        self,
+        messages: Receiver<Message>,
+        sink: &mut (dyn Sink + Send),
+    ) -> Result<u64, SinkError> {
+        let (sender, resolved) = ColumnSender::new();
+        thread::scope(|scope| {
+            let columns = thread::Builder::new().name("columns".to_owned());
+            let columns = columns.spawn_scoped(scope, || fill(resolved, sink))?;
+            let not_listed = self.resolve(messages, sender);
+            // If filling columns failed, resolving stopped because of that, and its own error only
+            // reports that the receiver is gone.
+            columns
+                .join()
+                .unwrap_or_else(|panic| resume_unwind(panic))?;
+            not_listed
+        })
+    }
+
+    /// Takes all messages, and sends rows with their stacks.
+    fn resolve(
         mut self,
         messages: Receiver<Message>,
-        sink: &mut dyn Sink,
+        mut columns: ColumnSender,
     ) -> Result<u64, SinkError> {
         // The loop ends when both senders are gone, after a failure as well.
         for message in messages {
@@ -54,18 +74,19 @@ impl<'d> Rows<'d> {
                     // In the order of arrival, since starts have to come before the rows that take
                     // their stacks.
                     for left in rows {
-                        self.left(left, sink)?;
+                        self.left(left, &mut columns)?;
                     }
+                    columns.flush()?;
                     // After each message: stacks must not be written long before the rows that name
                     // them.
-                    self.stacks.flush(sink)?;
+                    self.stacks.flush(&mut columns)?;
                 }
-                Message::Batch(table, rows) => sink.write(table, rows)?,
+                Message::Batch(table, rows) => columns.write(table, rows)?,
                 Message::End => {
                     // Branches are sums and are written last.
-                    self.write_branches(sink)?;
-                    self.tables.flush(sink)?;
-                    self.stacks.finish(sink)?;
+                    self.write_branches(&mut columns)?;
+                    columns.end()?;
+                    self.stacks.finish(&mut columns)?;
                 }
             }
         }
@@ -73,19 +94,19 @@ impl<'d> Rows<'d> {
     }
 
     #[inline]
-    fn left(&mut self, left: Left, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    fn left(&mut self, left: Left, columns: &mut ColumnSender) -> Result<(), SinkError> {
         match left {
-            Left::Row(seq, entry) => self.row(seq, entry, sink),
+            Left::Row(seq, entry) => self.row(seq, entry, columns),
             Left::Forget(seq) => {
                 // Otherwise the map would grow with every start whose end was lost.
                 self.starts.remove(&seq);
                 Ok(())
             }
-            Left::Branches(branches) => self.branches(&branches, sink),
+            Left::Branches(branches) => self.branches(&branches, columns),
         }
     }
 
-    fn branches(&mut self, of: &Branches, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    fn branches(&mut self, of: &Branches, columns: &mut ColumnSender) -> Result<(), SinkError> {
         // Looked up at the time of the record, as code may be unloaded later.
         let place = Viewpoint {
             process: of.process,
@@ -105,11 +126,11 @@ impl<'d> Rows<'d> {
             Ok(())
         } else {
             // Written early and not dropped: two rows of one branch add up to the same sum.
-            self.write_branches(sink)
+            self.write_branches(columns)
         }
     }
 
-    fn write_branches(&mut self, sink: &mut dyn Sink) -> Result<(), SinkError> {
+    fn write_branches(&mut self, columns: &mut ColumnSender) -> Result<(), SinkError> {
         let mut rows: Vec<_> = self.branches.drain().collect();
         // A hash map has no order, and the same input has to give the same output.
         rows.sort_unstable_by_key(|(ends, _)| *ends);
@@ -123,7 +144,7 @@ impl<'d> Rows<'d> {
                     to_frame_id,
                     count,
                 };
-                self.tables.push(&row, sink)
+                columns.push(complete(row))
             })
     }
 
@@ -131,14 +152,9 @@ impl<'d> Rows<'d> {
         &mut self,
         seq: Seq,
         entry: Entry<Pending>,
-        sink: &mut dyn Sink,
+        columns: &mut ColumnSender,
     ) -> Result<(), SinkError> {
-        let Self {
-            stacks,
-            starts,
-            tables,
-            ..
-        } = self;
+        let Self { stacks, starts, .. } = self;
         // Chunks before this row are no longer needed.
         stacks.advance(seq);
         let place = Viewpoint {
@@ -153,7 +169,10 @@ impl<'d> Rows<'d> {
             user: entry.user,
         };
         match entry.row {
-            Pending::Row(row) => return row.leave(&mut found, tables, sink),
+            Pending::Row(mut row) => {
+                row.resolve(&mut found);
+                return columns.push(row);
+            }
             Pending::Start => {
                 // Only starts with a stack are kept.
                 if let Some(stack) = found.own() {

@@ -39,21 +39,20 @@ pub(crate) trait Waiting: fmt::Debug + Send {
     /// Bytes of its texts when it was queued.
     fn text_bytes(&self) -> usize;
 
-    /// Takes its stacks and passes it on. Runs on the thread that creates rows.
-    // Boxed, because rows of all tables wait in one line.
-    fn leave(
-        self: Box<Self>,
-        stacks: &mut RowStacks<'_, '_>,
-        tables: &mut Tables,
-        sink: &mut dyn Sink,
-    ) -> Result<(), SinkError>;
+    /// Takes its stacks. Runs once, on the thread that resolves them.
+    fn resolve(&mut self, stacks: &mut RowStacks<'_, '_>);
+
+    /// Puts it into the columns of its table, with its stacks. Runs on the thread that fills
+    /// columns.
+    fn put(&self, tables: &mut Tables, sink: &mut dyn Sink) -> Result<(), SinkError>;
 }
 
 /// A row, and the function that fills in its stacks.
 struct Filling<R, F> {
     row: R,
     text_bytes: usize,
-    fill: F,
+    /// `None` once the stacks are in.
+    fill: Option<F>,
 }
 
 /// A waiting row. `fill` sets its stacks.
@@ -65,8 +64,17 @@ pub(crate) fn row<R: Row + fmt::Debug + Send>(
         // Measured once: the row may be large, and the line asks twice.
         text_bytes: row.text_bytes(),
         row,
-        fill,
+        fill: Some(fill),
     }))
+}
+
+/// A row that has all its columns.
+pub(crate) fn complete<R: Row + fmt::Debug + Send>(row: R) -> Box<dyn Waiting> {
+    Box::new(Filling {
+        text_bytes: row.text_bytes(),
+        row,
+        fill: None::<fn(&mut R, &mut RowStacks<'_, '_>)>,
+    })
 }
 
 impl<R: fmt::Debug, F> fmt::Debug for Filling<R, F> {
@@ -88,16 +96,14 @@ where
         self.text_bytes
     }
 
-    fn leave(
-        self: Box<Self>,
-        stacks: &mut RowStacks<'_, '_>,
-        tables: &mut Tables,
-        sink: &mut dyn Sink,
-    ) -> Result<(), SinkError> {
-        let Self { mut row, fill, .. } = *self;
-        // The row is complete only now, on the thread that makes batches.
-        fill(&mut row, stacks);
-        tables.push(&row, sink)
+    fn resolve(&mut self, stacks: &mut RowStacks<'_, '_>) {
+        if let Some(fill) = self.fill.take() {
+            fill(&mut self.row, stacks);
+        }
+    }
+
+    fn put(&self, tables: &mut Tables, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        tables.push(&self.row, sink)
     }
 }
 

@@ -582,27 +582,20 @@ impl Waiting for SliceRow {
         0
     }
 
-    fn leave(
-        self: Box<Self>,
-        stacks: &mut RowStacks<'_, '_>,
-        tables: &mut Tables,
-        sink: &mut dyn Sink,
-    ) -> Result<(), SinkError> {
-        let Self {
-            mut row,
-            switch_in,
-            ready,
-            counted,
-        } = *self;
+    fn resolve(&mut self, stacks: &mut RowStacks<'_, '_>) {
         // Asked in the order in which they were logged.
-        row.stack_id = stacks.of(switch_in);
-        row.readying_stack_id = stacks.of(ready);
-        tables.push(&row, sink)?;
-        let Some(mut counted) = counted else {
-            return Ok(());
-        };
-        // Both rows share the stack, and `of` gives it only once.
-        counted.stack_id = row.stack_id;
-        tables.push(&counted, sink)
+        self.row.stack_id = stacks.of(self.switch_in);
+        self.row.readying_stack_id = stacks.of(self.ready);
+        if let Some(counted) = &mut self.counted {
+            // Both rows share the stack, and `of` gives it only once.
+            counted.stack_id = self.row.stack_id;
+        }
+    }
+
+    fn put(&self, tables: &mut Tables, sink: &mut dyn Sink) -> Result<(), SinkError> {
+        tables.push(&self.row, sink)?;
+        self.counted
+            .iter()
+            .try_for_each(|counted| tables.push(counted, sink))
     }
 }
