@@ -397,7 +397,7 @@ fn damage_is_found() {
 #[test]
 fn an_address_of_another_kind_is_no_folder() {
     for address in [
-        "gs://traces/lake",
+        "gcs://traces/lake",
         "abfs://traces/lake",
         "http://traces/lake",
     ] {
@@ -409,7 +409,8 @@ fn an_address_of_another_kind_is_no_folder() {
         ] {
             let error = error.to_string();
             let expected = format!(
-                "cannot open {address}: expected a folder, s3://BUCKET/FOLDER or az://CONTAINER/FOLDER"
+                "cannot open {address}: expected a folder, s3://BUCKET/FOLDER, \
+                 az://CONTAINER/FOLDER or gs://BUCKET/FOLDER"
             );
             assert_eq!(error, expected);
         }
@@ -421,7 +422,7 @@ fn an_address_of_another_kind_is_no_folder() {
 #[cfg(not(feature = "object-store"))]
 #[test]
 fn a_bucket_is_refused_by_a_build_without_object_stores() {
-    for path in ["s3://traces/lake", "az://traces/lake"] {
+    for path in ["s3://traces/lake", "az://traces/lake", "gs://traces/lake"] {
         let path = path.as_ref();
         for error in [
             Lake::init(path).unwrap_err(),
