@@ -14,6 +14,8 @@
 -- evidence: dump net --process {pid} --by remote
 -- spot: flame --weight wait --process {pid} --method 'mswsock.dll*;winhttp.dll*;wininet.dll*;afd.sys*'
 -- param min_single_ms: float = 200 – the way to a server at the other end of the world and back takes no longer
+-- param min_late_ms: float = 100 – an answer may also be late for this server, which answers others sooner
+-- param min_times_usual: float = 10 – such an answer takes so many times as long as half of its answers do
 -- param min_total_ms: float = 1000 – a smaller total goes unnoticed
 -- param max_single_s: float = 15 – where an answer takes longer, the program waits for news, as with long polling
 -- param min_work_ms: float = 0.5 – CPU time of the thread for each answer; one that only keeps a connection alive needs less
@@ -35,11 +37,20 @@ WITH packets AS (
   SELECT p.process_key, p.remote_address, p.remote_port, p.local_port, p.ns_before AS sent_ns, p.ts_ns AS answered_ns
   FROM packets p JOIN clients c ON c.process_key = p.process_key AND c.remote_address = p.remote_address
     AND c.remote_port = p.remote_port AND c.local_port = p.local_port
-  WHERE p.kind = 'receive' AND p.kind_before = 'send' AND p.ts_ns - p.ns_before >= $min_single_ms * 1000000 - $max_apart_ms * 1000000
+  WHERE p.kind = 'receive' AND p.kind_before = 'send'
+), usual AS (
+  SELECT process_key, remote_address, remote_port, median(answered_ns - sent_ns) AS usual_ns
+  FROM answers GROUP BY process_key, remote_address, remote_port
+), late AS (
+  SELECT a.*
+  FROM answers a JOIN usual u ON u.process_key = a.process_key AND u.remote_address = a.remote_address
+    AND u.remote_port = a.remote_port
+  WHERE a.answered_ns - a.sent_ns >= $min_single_ms * 1000000 - $max_apart_ms * 1000000
+    OR (a.answered_ns - a.sent_ns >= $min_late_ms * 1000000 AND a.answered_ns - a.sent_ns >= $min_times_usual * u.usual_ns)
 ), waits AS (
   SELECT process_key, thread_key, stack_id, last_out_ns AS from_ns, readied_ns, coalesce(in_ns, readied_ns) AS to_ns, wait_ns
   FROM context_switch
-  WHERE wait_ns >= $min_single_ms * 1000000
+  WHERE wait_ns >= least($min_single_ms, $min_late_ms) * 1000000
     AND stack_contains(stack_id, 'mswsock.dll+*;mswsock.dll!*;winhttp.dll+*;winhttp.dll!*;wininet.dll+*;wininet.dll!*;afd.sys+*;afd.sys!*')
 ), slots AS ( -- answers and waits are compared only within the same second, which is faster
   SELECT *, unnest(range(CAST(readied_ns - $max_apart_ms * 1000000 AS BIGINT) / 1000000000,
@@ -49,7 +60,7 @@ WITH packets AS (
   SELECT w.*, a.remote_address, a.remote_port, row_number() OVER (
       PARTITION BY a.process_key, a.remote_address, a.remote_port, a.local_port, a.answered_ns
       ORDER BY abs(a.answered_ns - w.readied_ns), w.thread_key) AS place
-  FROM answers a JOIN slots w ON w.process_key = a.process_key AND w.second = a.answered_ns / 1000000000
+  FROM late a JOIN slots w ON w.process_key = a.process_key AND w.second = a.answered_ns / 1000000000
   WHERE a.answered_ns BETWEEN w.readied_ns - $max_apart_ms * 1000000 AND w.to_ns + $max_apart_ms * 1000000
     AND a.sent_ns <= w.from_ns + $max_apart_ms * 1000000
 ), working AS ( -- threads that do something with their answers

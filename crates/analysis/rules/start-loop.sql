@@ -13,6 +13,7 @@
 -- evidence: dump start --process {culprit}
 -- spot: ask process --parent {pid} --sort-by time
 -- param min_count: int = 6 – starts that failed; one that fails for another reason is not started that often
+-- param min_crashes: int = 4 – starts that crashed, which no program is meant to do
 -- param min_failed_percent: float = 80 – of the starts of this program by the same process; others of a loop succeed, as in a build
 -- param max_life_s: float = 5 – from the start to the end; what runs longer has done some work
 -- param min_total_ms: float = 500 – a smaller total goes unnoticed
@@ -31,7 +32,8 @@ WITH starts AS (
 ), loops AS (
   SELECT culprit, process_key, job FROM counted WHERE is_failed
   GROUP BY culprit, process_key, job, all_starts
-  HAVING count(*) >= $min_count AND count(*) >= all_starts * $min_failed_percent / 100
+  HAVING count(*) >= CASE WHEN job = '' THEN $min_crashes ELSE $min_count END
+    AND count(*) >= all_starts * $min_failed_percent / 100
 ), failed AS (
   SELECT c.*, coalesce(u.run_ns, u.cpu_ns) AS used_ns,
     CASE WHEN c.exit_code < 0 THEN '0x' || upper(to_hex(CAST(c.exit_code AS BIGINT) + 4294967296)) ELSE CAST(c.exit_code AS VARCHAR) END AS code

@@ -5,8 +5,7 @@ use etwkit_trace::table::{DnsQuery, NetIo};
 use super::support::{Machine, found, off};
 
 const MS: i64 = 1_000_000;
-/// Exchanges of a connection, one every two seconds.
-const EXCHANGES: i64 = 3;
+/// From the end of an exchange of a connection to the next one.
 const EVERY_MS: i64 = 2_000;
 const RECEIVES: [&str; 4] = [
     "ntdll.dll!NtWaitForSingleObject",
@@ -18,6 +17,7 @@ const RECEIVES: [&str; 4] = [
 /// A packet, a wait for data that ends with a packet, and what the thread does then.
 #[derive(Clone, Copy)]
 struct Exchange {
+    count: i64,
     /// Packets of the connection before the data, from the start of the wait.
     packets_ms: &'static [(&'static str, i64)],
     wait_ms: i64,
@@ -26,8 +26,24 @@ struct Exchange {
     stack: &'static [&'static str],
 }
 
+impl Exchange {
+    fn packet(&self, kind: &'static str, ts_ns: i64) -> NetIo {
+        NetIo {
+            ts_ns,
+            protocol: "tcp",
+            kind,
+            process_key: Some(1),
+            local_port: Some(self.ports.0),
+            remote_address: Some("192.0.2.7".into()),
+            remote_port: Some(self.ports.1),
+            ..NetIo::default()
+        }
+    }
+}
+
 /// A request right before the wait, and 500 ms until the answer.
 const ANSWERED_LATE: Exchange = Exchange {
+    count: 3,
     packets_ms: &[("send", -1)],
     wait_ms: 500,
     work_us: 2_000,
@@ -38,23 +54,15 @@ const ANSWERED_LATE: Exchange = Exchange {
 fn machine(exchange: Exchange) -> Machine {
     let mut machine = Machine::new(&["a.exe", "b.exe"], 60_000 * MS);
     let stack = machine.stack(exchange.stack);
-    let packet = |kind, ts_ns| NetIo {
-        ts_ns,
-        protocol: "tcp",
-        kind,
-        process_key: Some(1),
-        local_port: Some(exchange.ports.0),
-        remote_address: Some("192.0.2.7".into()),
-        remote_port: Some(exchange.ports.1),
-        ..NetIo::default()
-    };
-    for number in 0..EXCHANGES {
+    for number in 0..exchange.count {
         let from = (1_000 + number * (EVERY_MS + exchange.wait_ms)) * MS;
         let to = from + exchange.wait_ms * MS;
         for &(kind, at_ms) in exchange.packets_ms {
-            machine.packets.push(packet(kind, from + at_ms * MS));
+            machine
+                .packets
+                .push(exchange.packet(kind, from + at_ms * MS));
         }
-        machine.packets.push(packet("receive", to));
+        machine.packets.push(exchange.packet("receive", to));
         let wait = off(1, from).readied_by_dpc(to, 2);
         machine.add(wait.ran(to, to + exchange.work_us * 1_000).in_stack(stack));
     }
@@ -71,7 +79,7 @@ fn culprits(machine: &Machine) -> Vec<(String, Option<i64>)> {
 #[test]
 fn a_wait_for_an_answer_needs_a_request_and_a_program_that_works_with_it() {
     let late = ANSWERED_LATE;
-    let cost = EXCHANGES * late.wait_ms * MS;
+    let cost = late.count * late.wait_ms * MS;
     for (exchange, cost, case) in [
         (late, Some(cost), "a request and its answer"),
         (
@@ -168,6 +176,29 @@ fn answers_add_up_to_a_second() {
     }
 }
 
+/// An answer of less than 200 ms is late if the same server usually takes a tenth of it.
+#[test]
+fn an_answer_is_late_for_its_server() {
+    let exchange = Exchange {
+        count: 8,
+        wait_ms: 150,
+        ..ANSWERED_LATE
+    };
+    for (quick_answers, is_found) in [(7, false), (9, true)] {
+        let mut machine = machine(exchange);
+        for number in 0..quick_answers {
+            let sent_ns = (2_000 + number * (EVERY_MS + exchange.wait_ms)) * MS;
+            let quick = [
+                exchange.packet("send", sent_ns),
+                exchange.packet("receive", sent_ns + 5 * MS),
+            ];
+            machine.packets.extend(quick);
+        }
+        let found = culprits(&machine);
+        assert_eq!(found.len(), usize::from(is_found), "{quick_answers}");
+    }
+}
+
 /// An address has the name of its host where only one was looked up.
 #[test]
 fn a_server_has_the_name_that_was_looked_up() {
@@ -209,7 +240,7 @@ fn a_server_of_the_same_machine_is_a_process() {
         ..packet
     });
     machine.packets.extend(answers);
-    let cost = EXCHANGES * ANSWERED_LATE.wait_ms * MS;
+    let cost = ANSWERED_LATE.count * ANSWERED_LATE.wait_ms * MS;
     let expected = ("b.exe (8) at 127.0.0.1:443".to_owned(), Some(cost));
     assert_eq!(culprits(&machine), [expected]);
 }

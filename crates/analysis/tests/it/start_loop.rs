@@ -110,11 +110,30 @@ fn a_loop_of_starts_fails_with_the_same_job_or_crashes() {
         (&[SUCCESSES], None, "a job that is done again and again"),
         (
             &[Starts {
-                count: 5,
+                count: 4,
+                life_ms: 150,
+                ..CRASHES
+            }],
+            Some(600),
+            "four crashes",
+        ),
+        (
+            &[Starts {
+                count: 3,
+                life_ms: 400,
                 ..CRASHES
             }],
             None,
             "a few crashes",
+        ),
+        (
+            &[Starts {
+                count: 5,
+                life_ms: 400,
+                ..ERRORS
+            }],
+            None,
+            "a few errors of the same job",
         ),
         (
             &[Starts {
