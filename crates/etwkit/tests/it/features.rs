@@ -88,7 +88,7 @@ fn stored_features_give_the_answers_that_computed_ones_give() {
         let of_lake: Vec<String> = answers(&stored_lake).into_iter().map(as_other).collect();
         assert_eq!(answers(&other_lake), of_lake, "{detail}, lake");
         if detail == "summary" {
-            let rows = json_lines(&stored[1]);
+            let rows = json_lines(&stored[2]);
             assert!(rows.iter().any(|row| row["table"] == "causes"), "{rows:?}");
         }
     }
