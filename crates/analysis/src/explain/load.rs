@@ -327,7 +327,7 @@ fn compute(
     for (kind, measure, sql) in numbers() {
         if is_compared(kind, has_rows) {
             each(session, &sql, |row: Number| {
-                matrix.add_number((kind, measure), row)
+                matrix.add_number((kind, measure), row);
             })?;
         }
     }
