@@ -2,6 +2,8 @@
 
     lake.py copy EXTRACTS RUNS COUNT            COUNT copies of extracts, each with a number and a start of its own
     lake.py ask NAME extracts|lake FOLDER CSV   prints how long the question takes, and whether CSV has the same rows
+    lake.py serve FOLDER LOG                    is a bucket s3://traces with the files of a folder: prints its address, and
+                                                writes a line for each request
 """
 
 import csv
@@ -13,7 +15,10 @@ import sys
 import time
 import zlib
 
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+from xml.sax.saxutils import escape
 
 BLOCK = 65536
 TABLES = ("cpu_process", "process", "trace")
@@ -118,7 +123,82 @@ def ask(name, kind, folder, expected):
         print(f"{engine}, {name}: join of three tables {round(1000 * min(times))} ms, {same}")
 
 
+class Bucket(BaseHTTPRequestHandler):
+    """Reads of the protocol of S3: objects, ranges of them, and lists."""
+
+    protocol_version = "HTTP/1.1"
+    root = Path()
+    log = None
+
+    def log_message(self, *_):
+        self.log.write(f"{self.requestline}\n")
+        self.log.flush()
+
+    def answer(self, status, body, **headers):
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def do_GET(self):
+        url = urlsplit(self.path)
+        key = unquote(url.path).removeprefix("/traces").strip("/")
+        if not key:
+            return self.listed(parse_qs(url.query))
+        file = self.root / key
+        if not file.is_file():
+            return self.answer(404, b"")
+        return self.part(file.read_bytes())
+
+    do_HEAD = do_GET
+
+    def part(self, body):
+        known = {"ETag": '"1"', "Last_Modified": "Wed, 01 Jan 2020 00:00:00 GMT"}
+        asked = self.headers.get("Range", "").removeprefix("bytes=")
+        if not asked:
+            return self.answer(200, body, **known)
+        start, end = asked.split("-")
+        first = int(start) if start else max(0, len(body) - int(end))
+        last = min(len(body), int(end) + 1) if start and end else len(body)
+        known["Content_Range"] = f"bytes {first}-{last - 1}/{len(body)}"
+        return self.answer(206, body[first:last], **known)
+
+    def listed(self, query):
+        prefix = query.get("prefix", [""])[0]
+        folder = self.root / prefix.rpartition("/")[0]
+        files, folders = [], set()
+        for file in sorted(folder.rglob("*")):
+            key = file.relative_to(self.root).as_posix()
+            if not file.is_file() or not key.startswith(prefix):
+                continue
+            below = key[len(prefix) :].split("/")
+            if "delimiter" in query and len(below) > 1:
+                folders.add(f"{prefix}{below[0]}/")
+            else:
+                files.append((key, file.stat().st_size))
+        text = "".join(
+            f"<Contents><Key>{escape(key)}</Key><LastModified>2020-01-01T00:00:00.000Z</LastModified>"
+            f'<ETag>"1"</ETag><Size>{size}</Size></Contents>'
+            for key, size in files
+        )
+        text += "".join(f"<CommonPrefixes><Prefix>{escape(one)}</Prefix></CommonPrefixes>" for one in sorted(folders))
+        return self.answer(200, f"<ListBucketResult>{text}</ListBucketResult>".encode())
+
+
+def serve(folder, log):
+    Bucket.root = Path(folder)
+    Bucket.log = Path(log).open("w", encoding="utf-8")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Bucket)
+    print(f"http://127.0.0.1:{server.server_port}", flush=True)
+    server.serve_forever()
+
+
 if sys.argv[1] == "copy":
     copies(sys.argv[2], sys.argv[3], int(sys.argv[4]))
+elif sys.argv[1] == "serve":
+    serve(sys.argv[2], sys.argv[3])
 else:
     ask(*sys.argv[2:])

@@ -64,7 +64,7 @@ pub use all_gaps::AllGaps;
 pub use ask::{ExtractAnswer, Naming};
 pub use asking::{Asking, Extracting, Progress, Resources};
 pub use choose::{Choice, choose};
-pub use diagnosis::diagnosis_of;
+pub use diagnosis::{KeptAnswers, diagnosis_of};
 pub use engine::Engine;
 pub use error::{Error, Result};
 pub use gaps::{Gaps, of_paths};

@@ -512,6 +512,9 @@ pub(crate) struct ExtractArgs {
     /// Takes about a second for each trace
     #[arg(long, conflicts_with = "tables")]
     pub(crate) findings: bool,
+    /// Keep the numbers that `explain` compares: over many runs it reads them instead of computing them
+    #[arg(long, conflicts_with = "tables")]
+    pub(crate) features: bool,
     /// Tables that are kept: 'cpu*;disk*' keeps those alone, '!context_switch;!syscall' all others.
     /// What names and times stand for is kept in any case
     #[arg(long, value_name = "FILTER")]

@@ -18,7 +18,7 @@ use crate::describe::Described;
 use crate::facts::Facts;
 use crate::foreign::ReadError;
 use crate::left_out::{
-    DIAGNOSED, Names, Without, kept_with_stacks, left_out_by_default, listed_in_manifest,
+    ASKED, Names, Without, kept_with_stacks, left_out_by_default, listed_in_manifest,
 };
 use crate::manifest::{Detail, Diagnostic, Manifest, Topic, TraceSource};
 use crate::names::{self, NAMED, NameFrom, Naming, Renamed};
@@ -393,8 +393,8 @@ impl FoundNames {
         let Some(renamed) = renamed else {
             return Ok((naming, None));
         };
-        // Rules look for names, so a diagnosis without them is not one of the extract with them.
-        let replaced: Vec<&Table> = NAMED.into_iter().chain(DIAGNOSED).collect();
+        // Rules and features have names, so those without them are not those of the extract with them.
+        let replaced: Vec<&Table> = NAMED.into_iter().chain(ASKED).collect();
         let mut writer = Writer::again(extract, &replaced)?;
         renamed.write(&mut writer)?;
         let sealed = code_hash::write(Sealed(writer.seal()?), &mut writer)?;
@@ -404,6 +404,7 @@ impl FoundNames {
         let manifest = Manifest {
             native_names: Some(naming.counts()),
             rules: None,
+            features: None,
             // Everything else about the extract stays as it was.
             ..extract.manifest().clone()
         };

@@ -1,5 +1,5 @@
-//! An extract that is diagnosed before it gets its name. The program that evaluates the rules needs all
-//! rows, which a summary leaves out, so there is a full extract first.
+//! An extract that is asked questions before it gets its name: a diagnosis, and the features of the run. The
+//! program that answers them needs all rows, which a summary leaves out, so there is a full extract first.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use etwkit_trace::table::Table;
 use etwkit_trace::tags::TagSet;
 
 use crate::convert::{derive_without, left_out_of, summarise};
-use crate::left_out::DIAGNOSED;
+use crate::left_out::ASKED;
 use crate::manifest::{Detail, Manifest};
 use crate::partial::Partial;
 use crate::sealed::Sealed;
@@ -16,17 +16,19 @@ use crate::tag_sets::depends_on;
 use crate::writer::refuse_foreign;
 use crate::{ConvertError, Extract, StoreResult, WriteSummary, Writer};
 
-/// The diagnosis of an extract.
-#[derive(Debug)]
+/// The answers of an extract that it keeps.
+#[derive(Debug, Default)]
 pub struct Diagnosed {
-    /// Rows of the tables `finding` and `rule_outcome`.
+    /// Rows of the tables `finding`, `rule_outcome` and `feature`.
     pub rows: Vec<(&'static Table, RecordBatch)>,
-    /// The rules, as [`Manifest::rules`] has them.
-    pub rules: String,
+    /// The rules, as [`Manifest::rules`] has them; `None` without a diagnosis.
+    pub rules: Option<String>,
+    /// The version of the features, as [`Manifest::features`] has it; `None` without any.
+    pub features: Option<String>,
 }
 
-/// An extract that is diagnosed: first a full one at a temporary place, then at its target with the
-/// diagnosis.
+/// An extract that keeps answers: first a full one at a temporary place, then at its target with the
+/// answers of that one.
 #[derive(Debug)]
 pub struct Diagnosing {
     partial: Partial,
@@ -55,7 +57,7 @@ impl Diagnosing {
         self.partial.content().join("full.etwx")
     }
 
-    /// Puts the extract at its target, with that detail and the diagnosis of it. `sets` are the stack
+    /// Puts the extract at its target, with that detail and its answers. `sets` are the stack
     /// tags with which it was made.
     ///
     /// # Errors
@@ -66,7 +68,7 @@ impl Diagnosing {
         diagnosed: Diagnosed,
     ) -> Result<WriteSummary, ConvertError> {
         let full = Extract::open(&self.folder())?;
-        let mut writer = Writer::again_at(&self.target, &full, &DIAGNOSED)?;
+        let mut writer = Writer::again_at(&self.target, &full, &ASKED)?;
         for (table, rows) in diagnosed.rows {
             writer.write(table, rows)?;
         }
@@ -80,7 +82,8 @@ impl Diagnosing {
         writer.set_derived(depends_on(sets));
         let manifest = Manifest {
             detail,
-            rules: Some(diagnosed.rules),
+            rules: diagnosed.rules,
+            features: diagnosed.features,
             ..full.manifest().clone()
         };
         Ok(writer.finish(manifest)?)

@@ -6,8 +6,8 @@ use arrow_array::RecordBatch;
 use etwkit_trace::derive::{is_stack, names_stacks};
 use etwkit_trace::sink::{Sink, SinkError};
 use etwkit_trace::table::{
-    ABOUT, DERIVED, Diagnostic, Finding, Frame, Method, Module, Process, Row, RuleOutcome, Stack,
-    StackHash, Table, Thread, Trace,
+    ABOUT, DERIVED, Diagnostic, Feature, Finding, Frame, Method, Module, Process, Row, RuleOutcome,
+    Stack, StackHash, Table, Thread, Trace,
 };
 use etwkit_trace::topics::{self, TABLES};
 
@@ -25,9 +25,9 @@ const ALWAYS: [&Table; 7] = [
     Diagnostic::TABLE,
 ];
 
-/// Tables of a diagnosis. They have rows if the extract was made with one, whatever other tables it
-/// has.
-pub(crate) const DIAGNOSED: [&Table; 2] = [Finding::TABLE, RuleOutcome::TABLE];
+/// Tables that questions about all rows fill: a diagnosis, and the features of the run. They have rows if
+/// the extract was made with these, whatever other tables it has.
+pub(crate) const ASKED: [&Table; 3] = [Finding::TABLE, RuleOutcome::TABLE, Feature::TABLE];
 
 /// Names of tables.
 pub type Names = BTreeSet<String>;
@@ -43,7 +43,7 @@ fn choosable() -> impl Iterator<Item = &'static Table> {
     let is_always = |table: &&&Table| {
         ALWAYS
             .iter()
-            .chain(&DIAGNOSED)
+            .chain(&ASKED)
             .chain(ABOUT)
             .any(|always| always.name == table.name)
     };

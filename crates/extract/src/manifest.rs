@@ -113,6 +113,9 @@ pub struct Manifest {
     /// `rule_outcome`; missing if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<String>,
+    /// 16 hexadecimal digits that distinguish versions of the table `feature`; missing if it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub features: Option<String>,
     /// Tables with rows, by name; derived ones have their own manifest. All others have files
     /// without rows, or none.
     pub tables: BTreeMap<String, TableEntry>,
@@ -145,6 +148,7 @@ impl Manifest {
             left_out: BTreeSet::new(),
             no_empty: false,
             rules: None,
+            features: None,
             tables: BTreeMap::new(),
         }
     }

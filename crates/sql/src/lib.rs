@@ -57,6 +57,7 @@ pub use cancel::Cancel;
 pub use datafusion::arrow;
 pub use error::{Error, Result};
 pub use etwkit_extract::digest;
+pub use etwkit_extract::manifest::DERIVED_VERSION;
 pub use etwkit_trace::tags::{DEFAULT_SET as DEFAULT_TAG_SET, OTHER as NO_TAG, TagSet, Tagged};
 pub use hints::{nearest, similar, similar_file};
 pub use parameters::Parameter;

@@ -41,7 +41,7 @@ use crate::{
 };
 
 /// Tables with names of methods, by which questions that show such names are recognized in SQL.
-const METHODS: [&str; 3] = ["cpu_method", "stack_text", "method_name"];
+const METHODS: [&str; 4] = ["cpu_method", "FROM feature", "stack_text", "method_name"];
 
 /// Options of a session.
 #[derive(Debug, Clone)]

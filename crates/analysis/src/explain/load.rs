@@ -1,5 +1,5 @@
 //! Features of all runs, queried in SQL: sums by run, process and name, from tables that summaries
-//! also have.
+//! also have. Where all runs keep their features, these are read instead.
 
 use etwkit_question::FromRows;
 use etwkit_questions::pmc::counter_names;
@@ -7,10 +7,14 @@ use etwkit_sql::Session;
 
 use super::feature::{FeatureKind, Matrix, Measure, Name};
 use super::runs::FREQUENCIES;
+use super::stored;
 use crate::Result;
 
 /// Share of the highest mean frequency of a run, below which processors count as slow.
 const SLOW_CLOCK: f64 = 0.9;
+
+/// Least size of a method, tag or process that is compared, in milliseconds.
+pub(super) const LEAST_MS: f64 = 0.5;
 
 /// Maximum number of values that are read, one for each feature and run: with more runs, features
 /// have to be larger.
@@ -18,18 +22,18 @@ const MOST_NUMBERS: i64 = 6_000_000;
 
 etwkit_question::declare! {
     /// Times of something in a run.
-    row Times {
+    pub(super) row Times {
         trace_id: i64 = "Run.",
         process: Option<String> = "Process.",
         what: Option<String> = "What it is of.",
-        cpu_ms: f64 = "CPU.",
-        wait_ms: f64 = "Wait.",
-        ready_ms: f64 = "Ready time.",
+        cpu_ns: i64 = "CPU.",
+        wait_ns: i64 = "Wait.",
+        ready_ns: i64 = "Ready time.",
         depth: f64 = "Frames further in.",
     }
 
     /// A number of something in a run.
-    row Number {
+    pub(super) row Number {
         trace_id: i64 = "Run.",
         process: Option<String> = "Process.",
         what: Option<String> = "What it is of.",
@@ -86,20 +90,20 @@ const PROCESS: &str =
 const FOLDER: &str = r"regexp_replace(c.path, '[^\\]*$', '')";
 
 /// Kinds of features with times, each with its SQL for features of at least `floor_ms`.
-fn times(floor_ms: f64) -> [(FeatureKind, String); 3] {
+pub(super) fn times(floor_ms: f64) -> [(FeatureKind, String); 3] {
     // Without context switches waits are null, and sums of them have to be 0 to be compared.
-    let sums = "sum(coalesce(c.wait_ns, 0)) / 1e6 AS wait_ms, sum(coalesce(c.ready_ns, 0)) / 1e6 AS ready_ms";
+    let sums = "sum(coalesce(c.wait_ns, 0)) AS wait_ns, sum(coalesce(c.ready_ns, 0)) AS ready_ns";
     // The least size applies to sums: a method that is small in each thread may be large over all
     // of them.
     let grouped = format!(
         "GROUP BY c.trace_id, p.name, what
-HAVING sum(cpu_ns) >= {least} OR sum(coalesce(c.wait_ns, 0)) >= {least}
+HAVING sum(c.cpu_ns) >= {least} OR sum(coalesce(c.wait_ns, 0)) >= {least}
   OR sum(coalesce(c.ready_ns, 0)) >= {least}",
-        least = floor_ms * 1e6
+        least = nanoseconds(floor_ms)
     );
     let of = |what: &str, depth: &str, table: &str, condition: &str| {
         format!(
-            "SELECT c.trace_id, p.name AS process, {what} AS what, sum(c.cpu_ns) / 1e6 AS cpu_ms,
+            "SELECT c.trace_id, p.name AS process, {what} AS what, sum(c.cpu_ns) AS cpu_ns,
   {sums}, {depth} AS depth
 FROM {table} c {PROCESS}{condition}
 {grouped}"
@@ -121,8 +125,13 @@ FROM {table} c {PROCESS}{condition}
     ]
 }
 
+/// Nanoseconds of a size.
+pub(super) fn nanoseconds(floor_ms: f64) -> f64 {
+    floor_ms * 1e6
+}
+
 /// Kinds of features with one time and bytes.
-fn numbers() -> [(FeatureKind, Measure, String); 14] {
+pub(super) fn numbers() -> [(FeatureKind, Measure, String); 14] {
     let of = |table: &str, what: &str, ns: &str, bytes: &str| {
         format!(
             "SELECT c.trace_id, p.name AS process, {what} AS what, sum(CAST({ns} AS DOUBLE)) / 1e6 AS value,
@@ -223,6 +232,17 @@ pub(super) fn first_counted(column: &str) -> String {
     format!("coalesce({})", sums.join(", "))
 }
 
+/// Returns the SQL of the setting that is known only beside other runs: slow processors. Not the frequency
+/// itself, which is another number in each run.
+fn slow_processors() -> String {
+    format!(
+        "SELECT f.trace_id, CAST(NULL AS VARCHAR) AS process,
+  'processor frequency: far below the fastest run' AS what, 1.0 AS value, 0.0 AS bytes
+FROM ({FREQUENCIES}) f, (SELECT max(value) AS best FROM ({FREQUENCIES})) b
+WHERE f.value < {SLOW_CLOCK} * b.best"
+    )
+}
+
 /// Returns the SQL of hardware and settings of a machine, as `name: value`.
 fn settings() -> String {
     let of = |name: &str, value: &str, from: &str| {
@@ -232,11 +252,6 @@ fn settings() -> String {
         )
     };
     let cache = "CASE WHEN is_write_cache_enabled THEN 'on' ELSE 'off' END";
-    // Not the frequency itself, which is another number in each run.
-    let slow = format!(
-        "(SELECT f.trace_id FROM ({FREQUENCIES}) f, (SELECT max(value) AS best FROM ({FREQUENCIES})) b
-  WHERE f.value < {SLOW_CLOCK} * b.best)"
-    );
     [
         of(
             "'write cache of disk ' || CAST(disk AS VARCHAR)",
@@ -253,11 +268,6 @@ fn settings() -> String {
             "value",
             // The address of the kernel is another one after each start of Windows.
             "system_config WHERE value IS NOT NULL AND name <> 'kernel_base' GROUP BY 1, 2, 3",
-        ),
-        of(
-            "'processor frequency'",
-            "'far below the fastest run'",
-            &slow,
         ),
         of("'processors'", "processors", "trace"),
         of("'computer'", "computer", "trace WHERE computer IS NOT NULL"),
@@ -276,6 +286,7 @@ pub(super) fn shown() -> String {
     let numbers = numbers().into_iter().map(|(kind, _, sql)| (kind, sql));
     times
         .chain(numbers)
+        .chain([(FeatureKind::Setting, slow_processors())])
         .map(|(kind, sql)| format!("-- {}\n{sql};\n", kind.word()))
         .collect()
 }
@@ -289,77 +300,96 @@ pub(super) fn load(
     has_rows: bool,
 ) -> Result<Matrix> {
     let mut matrix = Matrix::new(runs);
-    let floor_ms = enough(session, floor_ms)?;
-    for (kind, sql) in times(floor_ms) {
-        each(session, &sql, |row: Times| {
-            // Code without a name is one cause.
-            let what = row.what.unwrap_or_default();
-            // Not in SQL, where sixteen more conditions would hide its purpose from a reader.
-            if is_plumbing(&what) {
-                return;
-            }
-            let process = Some(row.process.unwrap_or_else(|| "?".to_owned()));
-            let run = usize::try_from(row.trace_id).unwrap_or(usize::MAX);
-            let all = [
-                (Measure::Cpu, row.cpu_ms),
-                (Measure::Wait, row.wait_ms),
-                (Measure::Ready, row.ready_ms),
-            ];
-            for (measure, value) in all.into_iter().filter(|(_, value)| *value > 0.0) {
-                let name = Name {
-                    kind,
-                    measure,
-                    what: what.clone(),
-                    process: process.clone(),
-                };
-                matrix.add(run, name, row.depth, value);
-            }
-        })?;
+    if stored::are_in_all(session, runs) {
+        let floor_ms = enough(session, floor_ms, stored::methods)?;
+        stored::read(session, (floor_ms, has_rows), &mut matrix)?;
+    } else {
+        let floor_ms = enough(session, floor_ms, methods)?;
+        compute(session, (floor_ms, has_rows), &mut matrix)?;
     }
-    for (kind, measure, sql) in numbers() {
-        // Summaries do not keep context switches, and a reason that only some runs have would look
-        // like a cause.
-        if kind == FeatureKind::Reason && !has_rows {
-            continue;
-        }
-        each(session, &sql, |row: Number| {
-            let Some(what) = row.what else { return };
-            let run = usize::try_from(row.trace_id).unwrap_or(usize::MAX);
-            // A module or setting counts once for a run, even if many processes have it.
-            let of_machine = matches!(kind, FeatureKind::Module | FeatureKind::Setting);
-            let process = (!of_machine).then(|| row.process.unwrap_or_else(|| "?".to_owned()));
-            let name = Name {
-                kind,
-                measure,
-                what,
-                process,
-            };
-            if row.bytes > 0.0 {
-                matrix.add(
-                    run,
-                    Name {
-                        measure: Measure::Bytes,
-                        ..name.clone()
-                    },
-                    0.0,
-                    row.bytes,
-                );
-            }
-            matrix.add(
-                run,
-                name,
-                0.0,
-                if measure == Measure::Present {
-                    1.0
-                } else {
-                    row.value
-                },
-            );
-        })?;
-    }
+    each(session, &slow_processors(), |row: Number| {
+        matrix.add_number((FeatureKind::Setting, Measure::Present), row);
+    })?;
     add_labels(session, &mut matrix);
     matrix.finish();
     Ok(matrix)
+}
+
+/// Computes the features of the runs.
+fn compute(
+    session: &Session,
+    (floor_ms, has_rows): (f64, bool),
+    matrix: &mut Matrix,
+) -> Result<()> {
+    for (kind, sql) in times(floor_ms) {
+        each(session, &sql, |row: Times| matrix.add_times(kind, row))?;
+    }
+    for (kind, measure, sql) in numbers() {
+        if is_compared(kind, has_rows) {
+            each(session, &sql, |row: Number| {
+                matrix.add_number((kind, measure), row);
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns `true` for a kind that all runs have. Summaries do not keep context switches, and a reason that
+/// only some runs have would look like a cause.
+pub(super) fn is_compared(kind: FeatureKind, has_rows: bool) -> bool {
+    kind != FeatureKind::Reason || has_rows
+}
+
+impl Matrix {
+    /// Adds the CPU, wait and ready time of something.
+    pub(super) fn add_times(&mut self, kind: FeatureKind, row: Times) {
+        // Code without a name is one cause.
+        let what = row.what.unwrap_or_default();
+        // Not in SQL, where sixteen more conditions would hide its purpose from a reader.
+        if is_plumbing(&what) {
+            return;
+        }
+        let process = Some(row.process.unwrap_or_else(|| "?".to_owned()));
+        let run = usize::try_from(row.trace_id).unwrap_or(usize::MAX);
+        let all = [
+            (Measure::Cpu, row.cpu_ns),
+            (Measure::Wait, row.wait_ns),
+            (Measure::Ready, row.ready_ns),
+        ];
+        for (measure, ns) in all.into_iter().filter(|(_, ns)| *ns > 0) {
+            let name = Name {
+                kind,
+                measure,
+                what: what.clone(),
+                process: process.clone(),
+            };
+            self.add(run, name, row.depth, ns as f64 / 1e6);
+        }
+    }
+
+    /// Adds a number of something, and its bytes.
+    pub(super) fn add_number(&mut self, (kind, measure): (FeatureKind, Measure), row: Number) {
+        let Some(what) = row.what else { return };
+        let run = usize::try_from(row.trace_id).unwrap_or(usize::MAX);
+        // A module or setting counts once for a run, even if many processes have it.
+        let of_machine = matches!(kind, FeatureKind::Module | FeatureKind::Setting);
+        let process = (!of_machine).then(|| row.process.unwrap_or_else(|| "?".to_owned()));
+        let name = Name {
+            kind,
+            measure,
+            what,
+            process,
+        };
+        if row.bytes > 0.0 {
+            let bytes = Name {
+                measure: Measure::Bytes,
+                ..name.clone()
+            };
+            self.add(run, bytes, 0.0, row.bytes);
+        }
+        let is_present = measure == Measure::Present;
+        self.add(run, name, 0.0, if is_present { 1.0 } else { row.value });
+    }
 }
 
 /// Adds the labels of runs, such as the parameters of a test.
@@ -377,18 +407,18 @@ fn add_labels(session: &Session, matrix: &mut Matrix) {
     }
 }
 
-/// Returns the smallest size with an acceptable number of values.
-fn enough(session: &Session, mut floor_ms: f64) -> Result<f64> {
+/// Returns the SQL of methods of at least this size.
+fn methods(floor_ms: f64) -> String {
+    let [(_, methods), ..] = times(floor_ms);
+    methods
+}
+
+/// Returns the smallest size with an acceptable number of values of methods.
+fn enough(session: &Session, mut floor_ms: f64, methods: fn(f64) -> String) -> Result<f64> {
     loop {
-        let [(_, methods), ..] = times(floor_ms);
+        let count = format!("SELECT count(*) AS numbers FROM ({})", methods(floor_ms));
         let mut numbers = 0;
-        each(
-            session,
-            &format!("SELECT count(*) AS numbers FROM ({methods})"),
-            |row: Count| {
-                numbers = row.numbers;
-            },
-        )?;
+        each(session, &count, |row: Count| numbers = row.numbers)?;
         if numbers <= MOST_NUMBERS {
             return Ok(floor_ms);
         }

@@ -24,6 +24,7 @@ mod rows;
 mod runs;
 mod scatter;
 mod sentence;
+mod stored;
 mod view;
 
 use etwkit_question::Error;
@@ -41,6 +42,8 @@ use recorded::Missing;
 use runs::Run;
 
 pub(crate) use sentence::capital;
+
+pub use stored::{feature_tables, features_version};
 
 pub use rows::{CauseRow, ChangeRow, EffectRow, GroupRow, MissingRow, RunRow};
 
@@ -123,7 +126,7 @@ impl ExplainRequest {
         // A cause is at least a twentieth of a difference that is itself a few per cent of a run. A
         // feature that is smaller than this in every run can hardly be one, and most methods are
         // that small.
-        let floor_ms = (0.002 * numbers::median(&values)).max(0.5);
+        let floor_ms = (0.002 * numbers::median(&values)).max(load::LEAST_MS);
         let has_rows = runs.iter().all(|run| run.has_rows);
         let mut matrix = load::load(session, runs.len(), floor_ms, has_rows)?;
         if let Some(process) = &self.process {

@@ -14,6 +14,7 @@ use super::chance::deviations;
 use super::feature::{FeatureKind, Matrix, Measure, Name};
 use super::load::{each, first_counted};
 use super::numbers::median;
+use super::stored;
 use crate::Result;
 use crate::duration::milliseconds;
 
@@ -107,7 +108,7 @@ etwkit_question::declare! {
     }
 
     /// A number of a run.
-    row OfRun {
+    pub(super) row OfRun {
         trace_id: i64 = "Run.",
         value: Option<f64> = "The number.",
     }
@@ -129,7 +130,8 @@ FROM extract e JOIN trace t ON t.trace_id = e.trace_id";
 const UNRECORDED_FAULTS: &str =
     "SELECT trace_id, 1.0 AS value FROM topic WHERE topic = 'hard faults' AND NOT is_recorded";
 
-const CHECKPOINTS: &str = "SELECT trace_id, max(ms) AS value FROM (
+/// The longest NTFS checkpoint of each run.
+pub(super) const CHECKPOINTS: &str = "SELECT trace_id, max(ms) AS value FROM (
   SELECT trace_id, (cpu_ns + coalesce(wait_ns, 0)) / 1e6 AS ms FROM cpu_method
   WHERE lower(module) = 'ntfs.sys' AND method LIKE 'NtfsCheckpoint%Volume%'
 ) GROUP BY trace_id";
@@ -230,7 +232,12 @@ pub(super) fn compare(
     matrix: &Matrix,
 ) -> Result<()> {
     let count = runs.len();
-    let checkpoints = of_runs(session, CHECKPOINTS, count)?;
+    let checkpoints = if stored::are_in_all(session, count) {
+        stored::CHECKPOINTS
+    } else {
+        CHECKPOINTS
+    };
+    let checkpoints = of_runs(session, checkpoints, count)?;
     for (run, ms) in runs.iter_mut().zip(checkpoints) {
         let ms = ms.filter(|ms| *ms > CHECKPOINT_MS);
         let text = ms.map(|ms| format!("NTFS checkpoint: {}", milliseconds(ms)));

@@ -191,10 +191,11 @@ fn a_list_names_lakes_in_buckets() {
     let lake = PathBuf::from("s3://traces/farm*");
     let run = PathBuf::from("s3://traces/farm#0000000000000001");
     let azure = PathBuf::from("az://traces/farm");
-    let lines = [&lake, &run, &azure].map(|place| format!("{}\n", place.display()));
+    let google = PathBuf::from("gs://traces/farm");
+    let lines = [&lake, &run, &azure, &google].map(|place| format!("{}\n", place.display()));
     std::fs::write(folder.path().join("list.txt"), lines.concat()).unwrap();
     let listed = places(&words(folder.path(), &["@list.txt"])).unwrap();
-    assert_eq!(listed, [lake, run, azure]);
+    assert_eq!(listed, [lake, run, azure, google]);
 }
 
 #[test]
@@ -203,7 +204,12 @@ fn a_lake_is_no_folder_of_traces() {
     let lake = folder.path().join("farm");
     std::fs::create_dir_all(lake.join("run").join("_delta_log")).unwrap();
     let run = folder.path().join("farm#0123456789abcdef");
-    for path in [lake, run, "az://traces/farm".into()] {
+    for path in [
+        lake,
+        run,
+        "az://traces/farm".into(),
+        "gs://traces/farm".into(),
+    ] {
         for wanted in [InputKind::Sources, InputKind::Session] {
             let error = named(std::slice::from_ref(&path), wanted, false).unwrap_err();
             let says = format!("a lake has rows and no traces: {}", path.display());
@@ -216,9 +222,10 @@ fn a_lake_is_no_folder_of_traces() {
 #[test]
 fn an_address_of_another_store_is_not_a_missing_file() {
     let folder = folder(&[]);
-    for address in ["gs://traces/farm", "gcs://farm/*.etl", "abfs://farm/a.etwx"] {
+    for address in ["gcs://farm/*.etl", "abfs://farm/a.etwx"] {
         let says = format!(
-            "cannot open {address}: expected a folder, s3://BUCKET/FOLDER or az://CONTAINER/FOLDER"
+            "cannot open {address}: expected a folder, s3://BUCKET/FOLDER, az://CONTAINER/FOLDER \
+             or gs://BUCKET/FOLDER"
         );
         for wanted in [InputKind::Answers, InputKind::Sources, InputKind::Session] {
             let error = named(&[address.into()], wanted, false).unwrap_err();

@@ -578,7 +578,7 @@ fn exports_of_a_run_are_those_of_its_extract() {
 
 #[test]
 fn no_command_takes_the_address_of_another_kind_of_place_for_a_folder() {
-    let lake = "gs://traces/farm";
+    let lake = "abfs://traces/farm";
     let extract = trace("dns-5.etl");
     for words in [
         &["lake", "init", lake][..],
@@ -599,17 +599,16 @@ fn no_command_takes_the_address_of_another_kind_of_place_for_a_folder() {
     ] {
         let refused = run(words);
         assert_eq!(refused.exit, Exit::Error, "{words:?}");
-        let said =
-            "gs://traces/farm: expected a folder, s3://BUCKET/FOLDER or az://CONTAINER/FOLDER";
+        let said = "abfs://traces/farm: expected a folder, s3://BUCKET/FOLDER, az://CONTAINER/FOLDER or gs://BUCKET/FOLDER";
         assert!(refused.err.contains(said), "{words:?}: {}", refused.err);
     }
-    assert!(!Path::new("gs:").exists());
+    assert!(!Path::new("abfs:").exists());
 }
 
 #[cfg(not(feature = "object-store"))]
 #[test]
 fn a_bucket_is_an_error_that_says_how_to_open_it() {
-    for lake in ["s3://traces/farm", "az://traces/farm"] {
+    for lake in ["s3://traces/farm", "az://traces/farm", "gs://traces/farm"] {
         for words in [
             &["lake", "init", lake][..],
             &["lake", "add", lake, "slow.etwx"],

@@ -31,6 +31,7 @@ mod explain;
 mod export;
 mod export_packets;
 mod extracts;
+mod features;
 mod fleet;
 mod git_bash;
 mod hostile;

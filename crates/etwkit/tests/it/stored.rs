@@ -123,13 +123,15 @@ fn a_summary_has_the_findings_of_the_rows_that_it_lacks() {
 }
 
 #[test]
-fn findings_need_the_rows_of_a_trace() {
+fn answers_that_are_kept_need_the_rows_of_a_trace() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("part.etwx");
-    let line = ["extract", "--findings", "--tables", "cpu*", "--out"];
-    let refused = run(&[&line[..], &[text(&target), trace("dns-5.etl").as_str()]].concat());
-    assert_eq!(refused.exit, Exit::Error);
-    assert!(!target.exists());
+    for option in ["--findings", "--features"] {
+        let line = ["extract", option, "--tables", "cpu*", "--out"];
+        let refused = run(&[&line[..], &[text(&target), trace("dns-5.etl").as_str()]].concat());
+        assert_eq!(refused.exit, Exit::Error, "{option}");
+        assert!(!target.exists(), "{option}");
+    }
 }
 
 /// The rule of made extracts.

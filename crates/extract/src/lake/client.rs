@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
-use object_store::{ClientConfigKey, ObjectStore, RetryConfig};
+use object_store::gcp::{GcpCredential, GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::{ClientConfigKey, ObjectStore, RetryConfig, StaticCredentialProvider};
 
 use crate::lake::place::Kind;
 use crate::lake::{Error, Result};
@@ -17,6 +18,7 @@ const TIMEOUT: &str = "300s";
 /// The variables that have another time.
 const S3_TIMEOUT: &str = "AWS_TIMEOUT";
 const AZURE_TIMEOUT: &str = "AZURE_TIMEOUT";
+const GOOGLE_TIMEOUT: &str = "GOOGLE_TIMEOUT";
 
 /// Attempts after the first one. They take three seconds together, so that a wrong address is soon an
 /// error.
@@ -69,6 +71,27 @@ const AZURE_CLI: [(&str, AzureConfigKey); 2] = [
     ("AZURE_STORAGE_KEY", AzureConfigKey::AccessKey),
 ];
 
+/// Settings of Google that name credentials.
+const GOOGLE_CREDENTIALS: [GoogleConfigKey; 3] = [
+    GoogleConfigKey::ServiceAccount,
+    GoogleConfigKey::ServiceAccountKey,
+    GoogleConfigKey::ApplicationCredentials,
+];
+
+/// The variable with the address of the metadata service of Google. Without it, that service is not asked.
+const GOOGLE_METADATA: &str = "GCE_METADATA_HOST";
+
+/// The variable with the folder of the settings of programs, and the file there that the program `gcloud`
+/// writes for others.
+const GOOGLE_LOGIN: (&str, &str) = if cfg!(windows) {
+    ("APPDATA", "gcloud/application_default_credentials.json")
+} else {
+    (
+        "HOME",
+        ".config/gcloud/application_default_credentials.json",
+    )
+};
+
 /// Texts that mean yes.
 const YES: [&str; 5] = ["1", "on", "true", "y", "yes"];
 
@@ -77,6 +100,7 @@ pub(crate) const fn address(kind: Kind) -> &'static str {
     match kind {
         Kind::S3 => "s3://BUCKET/FOLDER",
         Kind::Azure => "az://CONTAINER/FOLDER",
+        Kind::Google => "gs://BUCKET/FOLDER",
     }
 }
 
@@ -85,6 +109,7 @@ pub(crate) fn open(path: &Path, kind: Kind, bucket: &str) -> Result<Arc<dyn Obje
     match kind {
         Kind::S3 => s3(path, bucket),
         Kind::Azure => azure(path, bucket),
+        Kind::Google => google(path, bucket),
     }
 }
 
@@ -142,6 +167,40 @@ fn has_azure_credentials(builder: &MicrosoftAzureBuilder) -> bool {
     let is_named = AZURE_CREDENTIALS.iter().any(|keys| keys.iter().all(has));
     let is_switched = AZURE_SWITCHES.iter().any(|key| is_yes(value(key)));
     has(&AzureConfigKey::AccountName) && (is_named || is_switched)
+}
+
+fn google(path: &Path, bucket: &str) -> Result<Arc<dyn ObjectStore>> {
+    let mut builder = GoogleCloudStorageBuilder::from_env();
+    let is_public = is_yes(builder.get_config_value(&GoogleConfigKey::SkipSignature));
+    if !is_public && !has_google_credentials(&builder) {
+        return Err(Error::NoCredentials {
+            path: path.to_owned(),
+            hint: "set GOOGLE_APPLICATION_CREDENTIALS to the file of a service account, or \
+                   GOOGLE_SKIP_SIGNATURE=true for a public bucket",
+        });
+    }
+    if is_public {
+        // A write looks for credentials nevertheless, in the end at the metadata service.
+        let nobody = GcpCredential {
+            bearer: String::new(),
+        };
+        builder = builder.with_credentials(Arc::new(StaticCredentialProvider::new(nobody)));
+    }
+    if env::var_os(GOOGLE_TIMEOUT).is_none() {
+        let key = GoogleConfigKey::Client(ClientConfigKey::Timeout);
+        builder = builder.with_config(key, TIMEOUT);
+    }
+    let store = builder.with_retry(retry()).with_bucket_name(bucket).build();
+    built(path, "GOOGLE_", store)
+}
+
+/// Returns `true` if a variable, or the login of the program `gcloud`, leads to credentials.
+fn has_google_credentials(builder: &GoogleCloudStorageBuilder) -> bool {
+    let has = |key: &GoogleConfigKey| builder.get_config_value(key).is_some();
+    let (folder, file) = GOOGLE_LOGIN;
+    let is_logged_in =
+        || env::var_os(folder).is_some_and(|home| Path::new(&home).join(file).exists());
+    GOOGLE_CREDENTIALS.iter().any(has) || env::var_os(GOOGLE_METADATA).is_some() || is_logged_in()
 }
 
 fn is_yes(value: Option<String>) -> bool {

@@ -58,7 +58,7 @@ pub enum Error {
         hint: &'static str,
     },
     /// The address leads to a kind of store that etwkit does not open.
-    #[error("cannot open {}: expected a folder, s3://BUCKET/FOLDER or az://CONTAINER/FOLDER", path.display())]
+    #[error("cannot open {}: expected a folder, s3://BUCKET/FOLDER, az://CONTAINER/FOLDER or gs://BUCKET/FOLDER", path.display())]
     Address {
         /// The address.
         path: PathBuf,
@@ -189,13 +189,13 @@ impl Error {
                  or name a folder",
             ),
             Self::Address { .. } => Some(
-                "only lakes in buckets of S3 and Azure have an address: copy other files to this \
+                "only lakes in buckets of S3, Azure and Google have an address: copy other files to this \
                  computer",
             ),
             Self::NoCredentials { hint, .. } => Some(hint),
             Self::Overwrites { .. } => Some(
-                "use a store that refuses a PUT with `If-None-Match: *` for a file that exists, as S3, R2, \
-                 MinIO and Azure do; or name a folder",
+                "use a store that refuses a PUT with `If-None-Match: *` (`x-goog-if-generation-match: 0` \
+                 for gs://) for a file that exists, as S3, R2, MinIO, Azure and Google do; or name a folder",
             ),
             Self::Taken { .. } => Some("name a folder that does not exist, or an empty one"),
             Self::Log { .. } => Some(

@@ -10,8 +10,8 @@
 //! one was faster. Checkpoints spare readers the old commits. Rows that no run names any more stay until
 //! [`Lake::compact`] leaves them out and [`Lake::vacuum`] deletes the files.
 //!
-//! A lake is a folder, or one of a bucket (`s3://BUCKET/FOLDER`, `az://CONTAINER/FOLDER`) with the
-//! feature `object-store`. This module could be a crate: it uses manifests, rows and checksums of extracts, and knows nothing of traces.
+//! A lake is a folder, or one of a bucket (`s3://BUCKET/FOLDER`, `az://CONTAINER/FOLDER`,
+//! `gs://BUCKET/FOLDER`) with the feature `object-store`. This module could be a crate: it uses manifests, rows and checksums of extracts, and knows nothing of traces.
 
 #![forbid(unsafe_code)]
 

@@ -14,10 +14,16 @@ pub(crate) enum Kind {
     S3,
     /// Blobs of Azure.
     Azure,
+    /// Cloud Storage of Google.
+    Google,
 }
 
 /// The start of an address of each kind.
-const SCHEMES: [(&str, Kind); 2] = [("s3://", Kind::S3), ("az://", Kind::Azure)];
+const SCHEMES: [(&str, Kind); 3] = [
+    ("s3://", Kind::S3),
+    ("az://", Kind::Azure),
+    ("gs://", Kind::Google),
+];
 
 /// Returns the kind of store, the bucket and the folder in it; `None` for the path of a folder of this
 /// computer.
@@ -65,6 +71,7 @@ mod tests {
         assert_eq!(place("s3://traces/a/b"), Some((Kind::S3, "traces", "a/b")));
         assert_eq!(place("s3://traces"), Some((Kind::S3, "traces", "")));
         assert_eq!(place("az://traces/a"), Some((Kind::Azure, "traces", "a")));
+        assert_eq!(place("gs://traces/a"), Some((Kind::Google, "traces", "a")));
         assert_eq!(place("s3/traces"), None);
         assert_eq!(place("./s3://traces"), None);
     }
@@ -72,11 +79,18 @@ mod tests {
     #[test]
     fn other_addresses_are_refused() {
         let is_refused = |path: &str| refuse_unknown(path.as_ref()).is_err();
-        for address in ["gs://a/b", "abfs://a", "s3a://a", "http://a/b", "S3://a/b"] {
+        for address in ["gcs://a/b", "abfs://a", "s3a://a", "http://a/b", "S3://a/b"] {
             assert!(is_refused(address), "{address}");
         }
         for place in [
-            "s3://a/b", "az://a/b", "farm", "./gs://a", "C://farm", "a b://c", "://a",
+            "s3://a/b",
+            "az://a/b",
+            "gs://a/b",
+            "farm",
+            "./abfs://a",
+            "C://farm",
+            "a b://c",
+            "://a",
         ] {
             assert!(!is_refused(place), "{place}");
         }

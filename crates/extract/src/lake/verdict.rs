@@ -1,7 +1,7 @@
 //! The comparison of an extract with the run that the lake has of its trace.
 
 use crate::lake::{Error, Result, Run};
-use crate::manifest::Detail;
+use crate::manifest::{Detail, Manifest};
 
 /// The place of an extract in a lake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ fn difference(new: &Run, known: &Run) -> Option<&'static str> {
     }
 }
 
-/// Returns `true` if both have the same content, apart from a diagnosis that only the run has.
+/// Returns `true` if both have the same content, apart from answers that only the run has.
 fn is_same(new: &Run, known: &Run) -> bool {
     let (a, b) = (new.manifest(), known.manifest());
     let is_same_derived = match (new.derived(), known.derived()) {
@@ -70,13 +70,24 @@ fn is_same(new: &Run, known: &Run) -> bool {
         (None, None) => true,
         _ => false,
     };
-    // One without a diagnosis has nothing that the run lacks.
-    let is_same_diagnosis = a.rules.is_none() || a.rules == b.rules;
     is_same_derived
-        && is_same_diagnosis
+        && answers_nothing_more(a, b)
         && a.labels == b.labels
         && a.left_out == b.left_out
         && a.descriptions == b.descriptions
+}
+
+/// Returns `true` if the extract has no diagnosis and no features that the run lacks, or lacks some that the
+/// run has: these are not given up for others.
+fn answers_nothing_more(new: &Manifest, known: &Manifest) -> bool {
+    let answers = [(&new.rules, &known.rules), (&new.features, &known.features)];
+    let is_lost = answers
+        .iter()
+        .any(|(new, known)| new.is_none() && known.is_some());
+    let is_added = answers
+        .iter()
+        .any(|(new, known)| new.is_some() && new != known);
+    is_lost || !is_added
 }
 
 /// Returns `true` if the extract was made by an older version, or without tables that the lake has.

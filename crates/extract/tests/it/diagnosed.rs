@@ -8,7 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use etwkit_extract::manifest::Detail;
 use etwkit_extract::{Diagnosed, Diagnosing, Extract};
-use etwkit_trace::table::{CpuSample, Finding, Frame, Row, RuleOutcome, Stack};
+use etwkit_trace::table::{CpuSample, Feature, Finding, Frame, Row, RuleOutcome, Stack};
 use etwkit_trace::tags::TagSet;
 
 use crate::naming::{all, extract, load_symbols};
@@ -31,12 +31,18 @@ fn diagnosis() -> Diagnosed {
         findings: 1,
         ..RuleOutcome::default()
     };
+    let feature = Feature {
+        kind: "method".to_owned(),
+        ..Feature::default()
+    };
     Diagnosed {
         rows: vec![
+            (Feature::TABLE, batch([feature])),
             (Finding::TABLE, batch([finding])),
             (RuleOutcome::TABLE, batch([outcome])),
         ],
-        rules: "0123456789abcdef".to_owned(),
+        rules: Some("0123456789abcdef".to_owned()),
+        features: Some("fedcba9876543210".to_owned()),
     }
 }
 
@@ -82,6 +88,9 @@ fn a_diagnosis_is_in_full_extracts_and_in_summaries_with_its_stacks() {
             (opened.manifest().detail, opened.manifest().rules.as_deref()),
             (detail, Some("0123456789abcdef"))
         );
+        let version = opened.manifest().features.as_deref();
+        assert_eq!(version, Some("fedcba9876543210"));
+        assert_eq!(all(&target, Feature::TABLE).num_rows(), 1);
         let is_full = detail == Detail::Full;
         assert_eq!(opened.table(CpuSample::TABLE.name).is_some(), is_full);
         assert!(opened.derived().is_some());
@@ -116,8 +125,9 @@ fn new_names_drop_a_diagnosis_that_was_made_without_them() {
     let target = diagnosed(&folder, Detail::Full);
     load_symbols(&folder, &target);
     let opened = Extract::open(&target).unwrap();
-    assert_eq!(opened.manifest().rules, None);
-    for table in [Finding::TABLE, RuleOutcome::TABLE] {
+    let manifest = opened.manifest();
+    assert_eq!((&manifest.rules, &manifest.features), (&None, &None));
+    for table in [Finding::TABLE, RuleOutcome::TABLE, Feature::TABLE] {
         assert!(opened.table(table.name).is_none(), "{}", table.name);
     }
     assert_eq!(

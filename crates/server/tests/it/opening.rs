@@ -92,12 +92,13 @@ fn a_file_of_another_kind_is_neither_a_trace_nor_an_extract() {
 #[test]
 fn an_address_of_another_store_is_not_a_missing_file() {
     let place = Place::new();
-    for address in ["gs://traces/a.etl", "abfs://farm/a.etwx"] {
+    for address in ["gcs://traces/a.etl", "abfs://farm/a.etwx"] {
         let reply = place.post("open", &json!({"path": address}));
         assert_eq!(reply.status, 400);
         let failure = reply.json();
         let message = format!(
-            "cannot open {address}: expected a folder, s3://BUCKET/FOLDER or az://CONTAINER/FOLDER"
+            "cannot open {address}: expected a folder, s3://BUCKET/FOLDER, az://CONTAINER/FOLDER \
+             or gs://BUCKET/FOLDER"
         );
         assert_eq!(failure["message"], message);
         assert!(failure["hint"].is_string(), "{failure}");

@@ -79,6 +79,7 @@ mod recording {
     pub(super) mod core_rows;
     pub(super) mod cores;
     pub mod facts;
+    pub mod features;
     pub mod findings;
     pub(super) mod loggers;
     pub(super) mod machine;
@@ -119,7 +120,7 @@ use etwkit_etl::Session;
 pub use pipeline::job::{ImportError, Imported, Options, Progress};
 pub use pipeline::range::Range;
 pub use pipeline::second_pass::write_trace;
-pub use recording::{facts, findings};
+pub use recording::{facts, features, findings};
 pub use ui::screenshots;
 
 use crate::sink::Sink;
@@ -136,6 +137,7 @@ pub(crate) const IMPORTERS: &[&Declaration] = &[
     &recording::adapters::DECLARATION,
     &facts::DECLARATION,
     &findings::DECLARATION,
+    &features::DECLARATION,
     &recording::loggers::DECLARATION,
     &recording::core_rows::DECLARATION,
     &described::PROCESSES,

@@ -38,6 +38,11 @@ pub(super) fn import(job: &Job, args: &ExtractArgs) -> anyhow::Result<Outcome> {
         path.display()
     );
     ensure!(
+        !args.features,
+        "--features needs single events, and {} holds sums: extract the trace itself",
+        path.display()
+    );
+    ensure!(
         !args.findings,
         "--findings needs single events, and {} holds sums: extract the trace itself",
         path.display()

@@ -12,9 +12,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use etwkit_analysis::diagnose::rules_version;
 use etwkit_base::ordered::{Workers, processors};
-use etwkit_engine::{Error, InputKind, described};
+use etwkit_engine::{Error, InputKind, KeptAnswers, described};
 use etwkit_extract::left_out::listed_in_manifest;
 use etwkit_extract::manifest::Detail as Kept;
 use etwkit_extract::writer::WrittenTable;
@@ -283,9 +282,10 @@ fn one(
             bar.set(progress, &stoppable)
         })
     };
-    let converted = if args.findings {
+    let kept = kept_answers(args);
+    let converted = if kept.is_any() {
         findings::diagnosed(
-            &job.target,
+            (&job.target, kept),
             (options, sets),
             (&stoppable, threads(args)),
             &mut convert,
@@ -297,14 +297,23 @@ fn one(
         Ok(converted) if converted.written.kept => Ok(Outcome::Kept),
         Ok(converted) => Ok(Outcome::Extracted(Box::new(converted), start.elapsed())),
         Err(error) if error.is_cancelled() => Ok(Outcome::Interrupted),
-        // Errors of a conversion are the same with and without a diagnosis.
+        // Errors of a conversion are the same with and without answers that are kept.
         Err(Error::Convert(error)) => Err(error.into()),
         Err(error) => Err(error.into()),
     }
 }
 
+/// The answers that extracts should keep.
+const fn kept_answers(args: &ExtractArgs) -> KeptAnswers {
+    KeptAnswers {
+        findings: args.findings,
+        features: args.features,
+    }
+}
+
 /// True if an extract with the same source and options exists. One without findings, or with those of
-/// other rules, is not the same if findings are wanted, and one with other labels if labels are given.
+/// other rules, is not the same if findings are wanted, and so for features; nor is one with other labels if
+/// labels are given.
 fn is_there(
     target: &Path,
     hash: &str,
@@ -316,8 +325,7 @@ fn is_there(
         Extract::same_source_without(target, hash, options.detail, descriptions, &left_out);
     extract.is_some_and(|extract| {
         let manifest = extract.manifest();
-        let has_findings = || manifest.rules.as_deref() == Some(rules_version().as_str());
-        manifest.has_labels(&label::all(&args.labels)) && (!args.findings || has_findings())
+        manifest.has_labels(&label::all(&args.labels)) && kept_answers(args).are_in(manifest)
     })
 }
 

@@ -32,7 +32,7 @@ pub(super) enum LakeCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct OnlyLake {
-    /// The lake: a folder, s3://BUCKET/FOLDER or az://CONTAINER/FOLDER
+    /// The lake: a folder, s3://BUCKET/FOLDER, az://CONTAINER/FOLDER or gs://BUCKET/FOLDER
     pub(super) lake: PathBuf,
     /// Print a line that names the command and the format, then one JSON object
     #[arg(long)]
@@ -41,7 +41,7 @@ pub(super) struct OnlyLake {
 
 #[derive(Debug, Args)]
 pub(super) struct AddArgs {
-    /// The lake: a folder, s3://BUCKET/FOLDER or az://CONTAINER/FOLDER
+    /// The lake: a folder, s3://BUCKET/FOLDER, az://CONTAINER/FOLDER or gs://BUCKET/FOLDER
     pub(super) lake: PathBuf,
     /// Extracts (.etwx), traces, folders, patterns such as "runs/**/*.etwx", or "@FILE" with one of
     /// these on each line
@@ -59,7 +59,7 @@ pub(super) struct AddArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
-    /// The lake: a folder, s3://BUCKET/FOLDER or az://CONTAINER/FOLDER
+    /// The lake: a folder, s3://BUCKET/FOLDER, az://CONTAINER/FOLDER or gs://BUCKET/FOLDER
     pub(super) lake: PathBuf,
     #[command(flatten)]
     pub(super) chosen_by: WhereArgs,
@@ -70,7 +70,7 @@ pub(super) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct DropArgs {
-    /// The lake: a folder, s3://BUCKET/FOLDER or az://CONTAINER/FOLDER
+    /// The lake: a folder, s3://BUCKET/FOLDER, az://CONTAINER/FOLDER or gs://BUCKET/FOLDER
     pub(super) lake: PathBuf,
     /// Runs to drop, as an SQL condition on their labels, computer, start_utc, name, detail and
     /// others: "start_utc < '2026-09-01'"
@@ -86,7 +86,7 @@ pub(super) struct DropArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct CompactArgs {
-    /// The lake: a folder, s3://BUCKET/FOLDER or az://CONTAINER/FOLDER
+    /// The lake: a folder, s3://BUCKET/FOLDER, az://CONTAINER/FOLDER or gs://BUCKET/FOLDER
     pub(super) lake: PathBuf,
     /// Leave out rows that belong to no run only if they are at least this many days old: newer ones
     /// may belong to a command that is running
@@ -100,7 +100,7 @@ pub(super) struct CompactArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct VacuumArgs {
-    /// The lake: a folder, s3://BUCKET/FOLDER or az://CONTAINER/FOLDER
+    /// The lake: a folder, s3://BUCKET/FOLDER, az://CONTAINER/FOLDER or gs://BUCKET/FOLDER
     pub(super) lake: PathBuf,
     /// Delete only files that no table has had for this many days: newer ones may belong to a command
     /// that is running

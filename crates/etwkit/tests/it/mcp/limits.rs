@@ -22,9 +22,9 @@ fn wrong_arguments_say_what_was_expected() {
             "there is no file or folder /no/such/trace.etl",
         ),
         (
-            call("open", json!({"path": "gs://traces/a.etl"})),
-            "cannot open gs://traces/a.etl: expected a folder, s3://BUCKET/FOLDER or \
-             az://CONTAINER/FOLDER",
+            call("open", json!({"path": "abfs://traces/a.etl"})),
+            "cannot open abfs://traces/a.etl: expected a folder, s3://BUCKET/FOLDER, \
+             az://CONTAINER/FOLDER or gs://BUCKET/FOLDER",
         ),
         (
             call("open", json!({"path": "a\u{1b}]0;x\u{7}\u{202e}.etl"})),

@@ -20,6 +20,9 @@ const MARKS: usize = 600;
 /// Characters of each of them.
 const CHARACTERS: usize = 12_000;
 
+/// An address without a server.
+const NOBODY: &str = "127.0.0.1:9";
+
 /// The address of the lake; `None` outside of the process of a test.
 fn place() -> Option<PathBuf> {
     std::env::var_os(LAKE).map(PathBuf::from)
@@ -33,6 +36,11 @@ fn a_bucket_has_all_that_a_folder_has() {
 #[test]
 fn a_container_of_azure_has_all_that_a_folder_has() {
     has_all_that_a_folder_has(Protocol::Azure);
+}
+
+#[test]
+fn a_bucket_of_google_has_all_that_a_folder_has() {
+    has_all_that_a_folder_has(Protocol::Google);
 }
 
 fn has_all_that_a_folder_has(protocol: Protocol) {
@@ -96,6 +104,11 @@ fn a_writer_to_azure_that_was_too_late_commits_after_the_other() {
     commits_after_the_other(Protocol::Azure);
 }
 
+#[test]
+fn a_writer_to_google_that_was_too_late_commits_after_the_other() {
+    commits_after_the_other(Protocol::Google);
+}
+
 fn commits_after_the_other(protocol: Protocol) {
     let store = Remote::start(protocol, Fault::OtherWriter);
     store.run("lake::bucket::a_run_is_added");
@@ -116,6 +129,11 @@ fn a_lost_answer_is_no_other_writer() {
 #[test]
 fn a_lost_answer_of_azure_is_no_other_writer() {
     is_no_other_writer(Protocol::Azure);
+}
+
+#[test]
+fn a_lost_answer_of_google_is_no_other_writer() {
+    is_no_other_writer(Protocol::Google);
 }
 
 fn is_no_other_writer(protocol: Protocol) {
@@ -150,7 +168,16 @@ fn a_run_is_added() {
 
 #[test]
 fn a_store_that_replaces_files_is_refused() {
-    let store = Remote::start(Protocol::S3, Fault::Overwrites);
+    refuses_a_store_that_replaces_files(Protocol::S3);
+}
+
+#[test]
+fn a_store_like_google_that_replaces_files_is_refused() {
+    refuses_a_store_that_replaces_files(Protocol::Google);
+}
+
+fn refuses_a_store_that_replaces_files(protocol: Protocol) {
+    let store = Remote::start(protocol, Fault::Overwrites);
     store.run("lake::bucket::no_lake_is_made");
     let kept = store.kept.lock().unwrap();
     assert!(kept.files.is_empty(), "{:?}", kept.files.keys());
@@ -161,7 +188,9 @@ fn no_lake_is_made() {
     let Some(path) = place() else { return };
     let error = Lake::init(&path).unwrap_err();
     assert!(matches!(error, Error::Overwrites { .. }), "{error}");
-    assert!(error.hint().unwrap().contains("If-None-Match"));
+    for header in ["If-None-Match", "x-goog-if-generation-match"] {
+        assert!(error.hint().unwrap().contains(header), "{header}");
+    }
 }
 
 #[test]
@@ -242,6 +271,11 @@ fn only_columns_that_are_needed_are_read() {
 #[test]
 fn only_columns_that_are_needed_are_read_from_azure() {
     reads_only_columns_that_are_needed(Protocol::Azure);
+}
+
+#[test]
+fn only_columns_that_are_needed_are_read_from_google() {
+    reads_only_columns_that_are_needed(Protocol::Google);
 }
 
 fn reads_only_columns_that_are_needed(protocol: Protocol) {
@@ -357,5 +391,36 @@ fn the_variables_of_the_program_az_are_credentials() {
         ("AZURE_STORAGE_KEY", "a2V5"),
     ];
     let store = Remote::start(Protocol::Azure, Fault::None);
+    store.run_with("lake::bucket::a_run_is_added", &variables);
+}
+
+#[test]
+fn nothing_of_google_is_asked_without_credentials() {
+    let store = Remote::start(Protocol::Google, Fault::None);
+    store.run_with("lake::bucket::credentials_of_google_are_missing", &[]);
+    assert_eq!(store.kept.lock().unwrap().requests, [""; 0]);
+}
+
+#[test]
+fn credentials_of_google_are_missing() {
+    let Some(path) = place() else { return };
+    let error = Lake::open(&path).unwrap_err();
+    assert!(matches!(error, Error::NoCredentials { .. }), "{error}");
+    let hint = error.hint().unwrap();
+    assert!(hint.contains("GOOGLE_APPLICATION_CREDENTIALS"), "{hint}");
+    let error = Lake::init("gs:///lake".as_ref()).unwrap_err();
+    assert!(error.to_string().ends_with("expected gs://BUCKET/FOLDER"));
+}
+
+/// A client that looked for credentials would ask the metadata service, and nobody answers at its address.
+#[test]
+fn a_public_bucket_of_google_needs_no_other_server() {
+    let store = Remote::start(Protocol::Google, Fault::None);
+    store.kept.lock().unwrap().is_public = true;
+    let variables = [
+        ("GOOGLE_SKIP_SIGNATURE", "true"),
+        ("GCE_METADATA_ROOT", NOBODY),
+        ("GCE_METADATA_IP", NOBODY),
+    ];
     store.run_with("lake::bucket::a_run_is_added", &variables);
 }

@@ -19,7 +19,7 @@ use std::time::Duration;
 use etwkit_extract::lake::{Error, Lake, Snapshot};
 use etwkit_extract::manifest::Detail;
 
-use support::{Farm, diagnosed, marks, one};
+use support::{Farm, answering, diagnosed, marks, one};
 
 /// Everything is old enough.
 const NOW: Duration = Duration::ZERO;
@@ -82,6 +82,27 @@ fn a_diagnosis_replaces_a_run_and_is_not_lost_to_an_extract_without_one() {
     assert_eq!(add(diagnosed(one(&farm, 1), "b")).replaced, ["1"]);
     let runs = farm.lake.runs().unwrap();
     assert_eq!(runs[0].manifest().rules.as_deref(), Some("b"));
+}
+
+#[test]
+fn features_are_added_to_a_run_and_do_not_cost_it_its_diagnosis() {
+    let farm = Farm::new();
+    let add = |extract: (String, _)| farm.lake.add(&[extract]).unwrap();
+    let features = |extract, version| answering(extract, ("features", version));
+    assert_eq!(add(one(&farm, 1)).new, ["1"]);
+    assert_eq!(add(features(one(&farm, 1), "a")).replaced, ["1"]);
+    assert_eq!(add(features(one(&farm, 1), "a")).known, ["1"]);
+    assert_eq!(add(one(&farm, 1)).known, ["1"]);
+    let both = || features(diagnosed(one(&farm, 1), "r"), "a");
+    assert_eq!(add(both()).replaced, ["1"]);
+    // Each of these lacks what the run has, even if it has something else.
+    assert_eq!(add(features(one(&farm, 1), "b")).known, ["1"]);
+    assert_eq!(add(diagnosed(one(&farm, 1), "s")).known, ["1"]);
+    assert_eq!(add(both()).known, ["1"]);
+    let runs = farm.lake.runs().unwrap();
+    let manifest = runs[0].manifest();
+    let versions = (manifest.rules.as_deref(), manifest.features.as_deref());
+    assert_eq!(versions, (Some("r"), Some("a")));
 }
 
 #[test]
@@ -397,7 +418,7 @@ fn damage_is_found() {
 #[test]
 fn an_address_of_another_kind_is_no_folder() {
     for address in [
-        "gs://traces/lake",
+        "gcs://traces/lake",
         "abfs://traces/lake",
         "http://traces/lake",
     ] {
@@ -409,7 +430,8 @@ fn an_address_of_another_kind_is_no_folder() {
         ] {
             let error = error.to_string();
             let expected = format!(
-                "cannot open {address}: expected a folder, s3://BUCKET/FOLDER or az://CONTAINER/FOLDER"
+                "cannot open {address}: expected a folder, s3://BUCKET/FOLDER, \
+                 az://CONTAINER/FOLDER or gs://BUCKET/FOLDER"
             );
             assert_eq!(error, expected);
         }
@@ -421,7 +443,7 @@ fn an_address_of_another_kind_is_no_folder() {
 #[cfg(not(feature = "object-store"))]
 #[test]
 fn a_bucket_is_refused_by_a_build_without_object_stores() {
-    for path in ["s3://traces/lake", "az://traces/lake"] {
+    for path in ["s3://traces/lake", "az://traces/lake", "gs://traces/lake"] {
         let path = path.as_ref();
         for error in [
             Lake::init(path).unwrap_err(),

@@ -1,4 +1,4 @@
-//! An object store on this computer, which stands in for S3 and for Azure.
+//! An object store on this computer, which stands in for S3, Azure and Google.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader, Write};
@@ -18,7 +18,21 @@ pub(crate) const CHANGED_HTTP: &str = "Wed, 01 Jan 2020 00:00:00 GMT";
 pub(crate) const LAKE: &str = "ETWKIT_TEST_LAKE";
 
 /// The starts of the names of variables of the clients, which would lead to other places.
-const OF_CLIENTS: [&str; 3] = ["AWS_", "AZURE_", "IDENTITY_"];
+const OF_CLIENTS: [&str; 6] = [
+    "AWS_",
+    "AZURE_",
+    "IDENTITY_",
+    "GOOGLE_",
+    "GCE_",
+    "SERVICE_ACCOUNT",
+];
+
+/// The folders of a user, where a client looks for a login.
+const HOMES: [&str; 2] = ["HOME", "APPDATA"];
+
+/// A service account that gets no token, which needs no other server.
+const ACCOUNT: &str =
+    r#"{"client_email":"","private_key":"","private_key_id":"","disable_oauth":true}"#;
 
 /// Others that would.
 const PROXIES: [&str; 6] = [
@@ -42,6 +56,7 @@ pub(crate) enum Protocol {
     #[default]
     S3,
     Azure,
+    Google,
 }
 
 impl Protocol {
@@ -49,6 +64,7 @@ impl Protocol {
         match self {
             Self::S3 => "s3://traces/farm/lake",
             Self::Azure => "az://traces/farm/lake",
+            Self::Google => "gs://traces/farm/lake",
         }
     }
 
@@ -64,26 +80,36 @@ impl Protocol {
                 ("AZURE_STORAGE_ENDPOINT", address),
                 ("AZURE_ALLOW_HTTP", "true"),
             ],
+            Self::Google => vec![("GOOGLE_BASE_URL", address)],
         }
     }
 
-    const fn credentials(self) -> [(&'static str, &'static str); 2] {
+    const fn credentials(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Self::S3 => [
+            Self::S3 => &[
                 ("AWS_ACCESS_KEY_ID", "key"),
                 ("AWS_SECRET_ACCESS_KEY", "secret"),
             ],
-            Self::Azure => [
+            Self::Azure => &[
                 ("AZURE_STORAGE_ACCOUNT_NAME", "account"),
                 ("AZURE_STORAGE_ACCOUNT_KEY", "a2V5"),
             ],
+            Self::Google => &[("GOOGLE_SERVICE_ACCOUNT_KEY", ACCOUNT)],
+        }
+    }
+
+    /// The header of a request that creates a file and replaces none.
+    const fn creates(self) -> (&'static str, &'static str) {
+        match self {
+            Self::S3 | Self::Azure => ("if-none-match", "*"),
+            Self::Google => ("x-goog-if-generation-match", "0"),
         }
     }
 
     /// The answer to a request that would create a file again.
     const fn refusal(self) -> &'static str {
         match self {
-            Self::S3 => "412 Precondition Failed",
+            Self::S3 | Self::Google => "412 Precondition Failed",
             Self::Azure => "409 Conflict",
         }
     }
@@ -113,6 +139,8 @@ pub(crate) struct Kept {
     pub(crate) requests: Vec<String>,
     /// Bytes of files that were sent.
     pub(crate) sent: usize,
+    /// Requests need no credentials.
+    pub(crate) is_public: bool,
     fault: Option<Fault>,
     protocol: Protocol,
 }
@@ -169,7 +197,7 @@ impl Remote {
 
     /// Runs the steps of a test in a process with the variables of the store.
     pub(crate) fn run(&self, steps: &str) {
-        self.run_with(steps, &self.protocol.credentials());
+        self.run_with(steps, self.protocol.credentials());
     }
 
     pub(crate) fn run_with(&self, steps: &str, variables: &[(&str, &str)]) {
@@ -184,6 +212,8 @@ impl Remote {
                 command.env_remove(&name);
             }
         }
+        let home = tempfile::tempdir().unwrap();
+        command.envs(HOMES.map(|name| (name, home.path())));
         command.env(LAKE, self.protocol.lake());
         command.envs(self.protocol.settings(&self.address));
         command.envs(variables.iter().copied());
@@ -275,7 +305,7 @@ pub(crate) fn decoded(text: &str) -> String {
 fn answer(asked: &Asked, kept: &mut Kept) -> Answer {
     kept.requests
         .push(format!("{} {}", asked.method, asked.path));
-    if !asked.headers.contains_key("authorization") {
+    if !kept.is_public && !asked.headers.contains_key("authorization") {
         return ("403 Forbidden", Vec::new(), Vec::new());
     }
     let Some(path) = asked.path.strip_prefix("/traces") else {
@@ -283,18 +313,23 @@ fn answer(asked: &Asked, kept: &mut Kept) -> Answer {
     };
     let key = path.trim_start_matches('/');
     match (asked.method.as_str(), kept.protocol) {
-        ("GET", Protocol::S3) if key.is_empty() => list(asked, kept),
+        ("GET", Protocol::S3 | Protocol::Google) if key.is_empty() => list(asked, kept),
         ("GET", Protocol::Azure) if key.is_empty() => azure::list(asked, kept),
         ("GET" | "HEAD", _) => get(asked, key, kept),
         ("PUT", _) => put(asked, key, kept),
         ("POST", Protocol::S3) => delete(asked, kept),
         ("POST", Protocol::Azure) => azure::delete(asked, kept),
+        ("DELETE", Protocol::Google) => match kept.files.remove(key) {
+            Some(_) => ("204 No Content", Vec::new(), Vec::new()),
+            None => ("404 Not Found", Vec::new(), Vec::new()),
+        },
         _ => ("405 Method Not Allowed", Vec::new(), Vec::new()),
     }
 }
 
 fn put(asked: &Asked, key: &str, kept: &mut Kept) -> Answer {
-    let is_create = asked.headers.get("if-none-match").map(String::as_str) == Some("*");
+    let (header, value) = kept.protocol.creates();
+    let is_create = asked.headers.get(header).map(String::as_str) == Some(value);
     let is_next_commit = key.ends_with("run/_delta_log/00000000000000000001.json");
     let is_rows = key.contains("/run_month=");
     let fault = kept.fault.take_if(|fault| match fault {

@@ -118,11 +118,19 @@ impl Farm {
 }
 
 /// Returns the extract with a diagnosis by these rules, as far as its manifest shows.
-pub(crate) fn diagnosed((name, extract): (String, Extract), rules: &str) -> (String, Extract) {
+pub(crate) fn diagnosed(extract: (String, Extract), rules: &str) -> (String, Extract) {
+    answering(extract, ("rules", rules))
+}
+
+/// Returns the extract with features or a diagnosis of that version, as far as its manifest shows.
+pub(crate) fn answering(
+    (name, extract): (String, Extract),
+    (answers, version): (&str, &str),
+) -> (String, Extract) {
     let path = extract.path().join("manifest.json");
     let text = std::fs::read(&path).unwrap();
     let mut manifest: serde_json::Value = serde_json::from_slice(&text).unwrap();
-    manifest["rules"] = rules.into();
+    manifest[answers] = version.into();
     std::fs::write(&path, manifest.to_string()).unwrap();
     (name, Extract::open(extract.path()).unwrap())
 }
