@@ -1,5 +1,6 @@
 //! One or several files, read as one session.
 
+mod appended;
 mod directory;
 mod load;
 mod merge;
@@ -294,7 +295,7 @@ fn open_file(source: Box<dyn ByteSource>, index: usize, damage: &mut Damage) -> 
     } else {
         FORMAT_LZ77
     };
-    let found = Directory::read(&*source, index, &header, format)?;
+    let found = Directory::read(&*source, index, (&header, t0), format)?;
     damage.merge(&found.damage);
     Ok(TraceFile {
         source,
