@@ -73,7 +73,7 @@ impl DamageKind {
                 "too many compressed buffers overlap in time; some were left out"
             }
             Self::OtherClock => {
-                "a recording with another clock, such as one after a restart, was appended to the file; its times are wrong"
+                "a recording with another clock was appended to the file; its times are wrong"
             }
             Self::Io => "the system could not read a part of the file",
             Self::PackedEnd => {
