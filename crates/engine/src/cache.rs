@@ -220,7 +220,7 @@ impl Engine {
     pub(crate) fn cached_derived(&self, asking: &Asking, extract: &Extract) -> Result<PathBuf> {
         let folder = self.settings().cache()?;
         fs::create_dir_all(folder).map_err(Error::system("create", folder))?;
-        let stem = stem_of(extract.path());
+        let stem = short_stem_of(extract.path());
         let target = folder.join(format!(
             "{stem}.derived-{}-{VERSION}.etwx",
             extract.fingerprint()
@@ -301,8 +301,17 @@ fn key(hash: &str, state: &[u8], rows_version: u32) -> String {
 /// Returns `slow-0123456789abcdef-0.1.0.etwx` for `slow.etl`: another version of the program does
 /// not use it.
 fn name(trace: &Path, key: &str) -> String {
-    let stem = stem_of(&default_target(trace));
+    let stem = short_stem_of(&default_target(trace));
     format!("{stem}-{key}-{VERSION}.etwx")
+}
+
+/// Returns the stem of a file, cut to half of the 255 bytes that systems allow for a name: names in the
+/// cache are longer than those of their traces.
+fn short_stem_of(path: &Path) -> String {
+    const LONGEST: usize = 127;
+    let mut stem = stem_of(path);
+    stem.truncate(stem.floor_char_boundary(LONGEST));
+    stem
 }
 
 /// Records the use of an extract, in the time of its manifest. If that cannot be written, the
@@ -459,5 +468,15 @@ mod tests {
             name(Path::new("a/slow.etl.zip"), "01ab"),
             format!("slow-01ab-{VERSION}.etwx")
         );
+    }
+
+    #[test]
+    fn a_name_that_the_system_allows_for_a_trace_gives_one_for_its_extract() {
+        // The longest names of one and of two bytes a character.
+        for (letter, count, kept) in [("a", 251, 127), ("ü", 125, 63)] {
+            let trace = format!("{}.etl", letter.repeat(count));
+            let want = format!("{}-01ab-{VERSION}.etwx", letter.repeat(kept));
+            assert_eq!(name(Path::new(&trace), "01ab"), want);
+        }
     }
 }

@@ -9,7 +9,9 @@ use etwkit_base::path::name_of;
 use etwkit_extract::json7z::{is_json_archive, is_json_extract, open_all_json, open_json};
 use etwkit_extract::lake::{LakeRun, Snapshot};
 use etwkit_extract::manifest::Detail;
-use etwkit_extract::{ConvertError, Extract, StoreError, derive_again, is_current, name_again};
+use etwkit_extract::{
+    ConvertError, Extract, StoreError, derive_again, is_current, name_again, starts_like_a_trace,
+};
 use etwkit_sql::{Session, Source};
 
 use crate::cache::Cached;
@@ -325,10 +327,37 @@ fn noted(
     path
 }
 
-/// Returns `true` if a file has the name of a trace or of an archive with traces. A packed extract
-/// is not a trace.
+/// Returns `true` if a file has the name of a trace or of an archive with traces, or starts like a trace.
+/// A packed extract is not a trace.
 #[must_use]
 pub fn is_trace(path: &Path) -> bool {
     let name = name_of(path).to_lowercase();
-    endings::is_trace(&name) && !name.ends_with(".etwx.zip") && path.is_file()
+    // Windows itself names traces `trace.log` and `NtfsLog.etl.001`.
+    let is_one = || endings::is_trace(&name) || starts_like_a_trace(path);
+    !name.ends_with(".etwx.zip") && path.is_file() && is_one()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_is_one_by_its_name_or_by_its_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let made = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/made/dns-5.etl");
+        let trace = std::fs::read(made).unwrap();
+        for (name, bytes, expected) in [
+            ("NtfsLog.etl.001", &trace[..], true),
+            ("trace.log", &trace, true),
+            ("trace", &trace, true),
+            ("damaged.etl", b"zzz", true),
+            ("slow.etwx.zip", b"PK\x03\x04", false),
+            ("notes.txt", b"zzz", false),
+        ] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, bytes).unwrap();
+            assert_eq!(is_trace(&path), expected, "{name}");
+        }
+        assert!(!is_trace(&folder.path().join("gone.etl")));
+    }
 }

@@ -21,6 +21,8 @@ pub enum DamageKind {
     BufferSize,
     /// More compressed buffers overlap in time than memory allows for.
     TooManyOpenBuffers,
+    /// A session with another clock was appended: its times are computed with the first clock.
+    OtherClock,
     /// The system could not read a part of the file.
     Io,
     /// A packed file is broken or ends early: what was unpacked before is the trace.
@@ -43,6 +45,7 @@ impl DamageKind {
             Self::SkippedRecord => "skipped_record",
             Self::BufferSize => "buffer_size",
             Self::TooManyOpenBuffers => "too_many_open_buffers",
+            Self::OtherClock => "other_clock",
             Self::Io => "io",
             Self::PackedEnd => "packed_end",
             Self::PackedRest => "packed_rest",
@@ -68,6 +71,9 @@ impl DamageKind {
             }
             Self::TooManyOpenBuffers => {
                 "too many compressed buffers overlap in time; some were left out"
+            }
+            Self::OtherClock => {
+                "a recording with another clock was appended to the file; its times are wrong"
             }
             Self::Io => "the system could not read a part of the file",
             Self::PackedEnd => {

@@ -78,7 +78,7 @@ pub use open::{Input, SessionFile, open};
 pub use options::{Limits, Options};
 pub use pack::Packing;
 pub use partial::Partial;
-pub use precious::precious;
+pub use precious::{precious, starts_like_a_trace};
 pub use reader::{Extract, Ranges, Slice, TableFile, derived_in, manifest_of};
 pub use store_error::{StoreError, StoreResult};
 pub use symbols::KeptSymbol;

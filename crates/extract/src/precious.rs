@@ -17,17 +17,7 @@ const HEADER: usize = 0x48;
 /// be restored.
 #[must_use]
 pub fn precious(path: &Path) -> Option<&'static str> {
-    let mut head = [0; HEADER + 8];
-    let mut filled = 0;
-    if let Ok(mut file) = File::open(path) {
-        while let Some(rest) = head.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-            match file.read(rest) {
-                Ok(0) | Err(_) => break,
-                Ok(count) => filled += count,
-            }
-        }
-    }
-    let (head, _) = head.split_at(filled);
+    let head = &head_of(path);
     let is_named_trace = path
         .extension()
         .is_some_and(|ending| ending.eq_ignore_ascii_case("etl"));
@@ -60,6 +50,22 @@ pub fn precious(path: &Path) -> Option<&'static str> {
 fn holds_trace(format: Format, path: &Path) -> bool {
     let most = HEADER as u64 + 8;
     File::open(path).is_ok_and(|file| is_trace(&packed::head(format, &file, most)))
+}
+
+/// Returns `true` if a regular file starts like a trace, whatever its name.
+#[must_use]
+pub fn starts_like_a_trace(path: &Path) -> bool {
+    is_trace(&head_of(path))
+}
+
+/// The first bytes of a file; fewer, or none, if it cannot be read.
+fn head_of(path: &Path) -> Vec<u8> {
+    let mut head = Vec::new();
+    if let Ok(file) = File::open(path) {
+        // An error leaves the bytes before it.
+        let _ = file.take(HEADER as u64 + 8).read_to_end(&mut head);
+    }
+    head
 }
 
 fn is_trace(head: &[u8]) -> bool {

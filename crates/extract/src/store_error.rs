@@ -287,6 +287,9 @@ fn hint_for_writing(kind: io::ErrorKind) -> &'static str {
             "you may not write there, or another program holds it open: close that, or give another folder with --out"
         }
         io::ErrorKind::NotFound => "another program may have removed it: try again",
+        io::ErrorKind::InvalidFilename => {
+            "the system allows no such name, or none so long: give another name with --out"
+        }
         _ => "give another folder with --out",
     }
 }
@@ -341,5 +344,12 @@ mod tests {
             let again = error.of_table_again().unwrap();
             assert_eq!(again.hint(), error.hint(), "{number}");
         }
+    }
+
+    #[test]
+    fn a_name_that_the_system_does_not_allow_needs_another_name() {
+        let failed = StoreError::io("create a folder in", Path::new("/x"));
+        let error = failed(io::ErrorKind::InvalidFilename.into());
+        assert!(error.hint().unwrap().contains("another name with --out"));
     }
 }

@@ -11,7 +11,7 @@ use crate::table::Diagnostic;
 /// Kinds of diagnostics that make all numbers of a trace incomplete, and the words that follow
 /// their count in a short sentence. If the words are empty, the message of the diagnostic is short
 /// enough.
-pub const INCOMPLETE: [(&str, &str); 15] = [
+pub const INCOMPLETE: [(&str, &str); 16] = [
     ("lost_events", "events lost while recording"),
     ("lost_buffers", "buffers lost while recording"),
     ("missing_buffers", ""),
@@ -23,6 +23,7 @@ pub const INCOMPLETE: [(&str, &str); 15] = [
     ("record_header", "records broken"),
     ("buffer_size", "buffers of a wrong size"),
     ("too_many_open_buffers", "buffers left out"),
+    ("other_clock", "recordings with another clock appended"),
     ("io", "places that could not be read"),
     ("packed_end", "packed files cut off"),
     ("unreadable_member", "files of the archive left out"),

@@ -26,7 +26,7 @@ pub use etwkit_etl::Error as ReadError;
 
 /// Version of the meaning of rows. It rises when the import gives other rows or values for a trace that
 /// could be imported before, so that extracts of the cache are made again.
-pub const ROWS_VERSION: u32 = 2;
+pub const ROWS_VERSION: u32 = 3;
 
 pub mod attribution;
 pub mod code_hash;

@@ -3,12 +3,15 @@
 //! Only the 72 bytes of each header and the first record are read, so a file of any size is indexed
 //! at the speed of its page cache.
 
+use super::appended::have_one_clock;
 use super::load::{Loaded, PREFIX_LEN, decompress_prefix};
 use super::resync::Probe;
+use super::{HEAD_LEN, trace_header};
 use crate::bytes::{front, i64_at, tail};
+use crate::clock::Clock;
 use crate::damage::{Damage, DamageAt, DamageKind};
 use crate::source::ByteSource;
-use crate::wire::buffer::{BufferHeader, HEADER_LEN, flag};
+use crate::wire::buffer::{BufferHeader, HEADER_LEN, buffer_type, flag};
 use crate::wire::event::HeaderKind;
 use crate::wire::trace_header::{TraceHeader, mode};
 use crate::{Error, Result};
@@ -53,11 +56,12 @@ impl Directory {
         // the file.
         source: &dyn ByteSource,
         file: usize,
-        header: &TraceHeader,
+        (header, t0): (&TraceHeader, i64),
         format: u16,
     ) -> Result<Self> {
         let mut scan = Scan {
             file,
+            clock: Clock::new(header, t0),
             unordered: unordered_buffers(header.log_file_mode),
             probe: Probe::new(source, header, format),
             found: Self::default(),
@@ -77,6 +81,8 @@ const fn unordered_buffers(log_file_mode: u32) -> bool {
 
 struct Scan<'s> {
     file: usize,
+    /// The clock of the session that starts the file.
+    clock: Clock,
     unordered: bool,
     probe: Probe<'s>,
     found: Directory,
@@ -175,8 +181,27 @@ impl Scan<'_> {
         if header.holds_records() {
             entry.first_time = self.first_time(&entry)?;
         }
+        let is_appended = header.buffer_type == buffer_type::HEADER && offset > 0;
+        if is_appended && self.has_other_clock(&entry)? {
+            // No bytes are lost, but the times are wrong.
+            self.damage(DamageKind::OtherClock, offset, 0);
+        }
         self.found.buffers.push(entry);
         Ok(())
+    }
+
+    /// Returns `true` if the buffer starts a session that was appended, and whose times the clock of
+    /// the first one does not give.
+    fn has_other_clock(&self, entry: &BufferEntry) -> Result<bool> {
+        // At most the bytes of the buffer, so that a file of many small ones is not read many times.
+        let mut head = vec![0; HEAD_LEN.min(entry.len as usize)];
+        let head = read(self.probe.source, entry.offset, &mut head)?;
+        // Without a trace header, nothing states another clock.
+        let other = trace_header(head).ok().filter(|(header, t0)| {
+            let later = Clock::new(header, *t0);
+            !have_one_clock(&self.clock, &later)
+        });
+        Ok(other.is_some())
     }
 
     fn first_time(&self, entry: &BufferEntry) -> Result<i64> {

@@ -1,6 +1,8 @@
 //! One or several files, read as one session.
 
+mod appended;
 mod directory;
+mod foreign;
 mod load;
 mod merge;
 mod resync;
@@ -18,6 +20,7 @@ use crate::wire::event::HeaderKind;
 use crate::wire::trace_header::TraceHeader;
 use crate::{Error, RawEvent, Result};
 use directory::Directory;
+use foreign::hint_for;
 use load::{FORMAT_HUFFMAN, FORMAT_LZ77, FORMAT_LZNT1};
 
 /// The order in which events are visited.
@@ -294,7 +297,7 @@ fn open_file(source: Box<dyn ByteSource>, index: usize, damage: &mut Damage) -> 
     } else {
         FORMAT_LZ77
     };
-    let found = Directory::read(&*source, index, &header, format)?;
+    let found = Directory::read(&*source, index, (&header, t0), format)?;
     damage.merge(&found.damage);
     Ok(TraceFile {
         source,
@@ -366,58 +369,6 @@ fn trace_header(head: &[u8]) -> Result<(TraceHeader, i64)> {
     };
     let header = TraceHeader::parse(event.payload(), kind.pointer_size()).ok_or_else(short)?;
     Ok((header, event.timestamp))
-}
-
-/// Starts of archives and packed files, which come here only from inside others.
-const NESTED: [&[u8]; 8] = [
-    b"PK\x03\x04",
-    b"7z\xBC\xAF\x27\x1C",
-    b"MSCF",
-    b"\x1F\x8B",
-    b"\x28\xB5\x2F\xFD",
-    b"\xFD7zXZ\0",
-    b"BZh",
-    b"\x04\x22\x4D\x18",
-];
-
-/// Advice for a file that is not a trace, by its first bytes.
-fn hint_for(head: &[u8]) -> &'static str {
-    let starts = |magic: &[u8]| head.starts_with(magic);
-    if head.is_empty() {
-        "the file is empty; was the recording stopped before anything was written?"
-    } else if starts(b"ElfFile") {
-        "this is an event log (.evtx), not a trace"
-    } else if starts(b"Nettrace") {
-        "this is a .nettrace file of dotnet-trace, not an .etl file"
-    } else if starts(b"\x04\0\0\0ETLX")
-        || head
-            .get(..64)
-            .is_some_and(|h| h.windows(4).any(|w| w == b"ETLX"))
-    {
-        "this is an .etlx file that PerfView made; name the .etl file that it was made from"
-    } else if NESTED.iter().any(|magic| starts(magic)) {
-        "this is an archive inside others; unpack them, and name the .etl files"
-    } else if head.get(257..262) == Some(b"ustar") {
-        "this is a tar archive; unpack it, and name the .etl files"
-    } else if starts(b"PERFILE2") {
-        "this is a perf.data file of Linux, not an .etl file"
-    } else if is_text(head) {
-        "this is text, not a trace; name the .etl file that was recorded"
-    } else {
-        "name an .etl file, or a .zip, .7z, .cab, .gz, .zst, .xz, .bz2 or .lz4 that holds one"
-    }
-}
-
-/// Returns `true` for the start of a text: a buffer of a trace starts with numbers, which have zeros.
-fn is_text(head: &[u8]) -> bool {
-    const LOOKED_AT: usize = 256;
-    let start = head.get(..LOOKED_AT).unwrap_or(head);
-    let is_wide = start.starts_with(b"\xFF\xFE") || start.starts_with(b"\xFE\xFF");
-    // All bytes have to be text. A trace has zeros among its first numbers.
-    is_wide
-        || start
-            .iter()
-            .all(|byte| !byte.is_ascii_control() || byte.is_ascii_whitespace())
 }
 
 fn common_clock(files: &[TraceFile]) -> Result<Clock> {

@@ -96,9 +96,9 @@ enum Rare {
 }
 
 /// Handles everything but the common structured headers. `previous` stamps WPP messages without a
-/// time of their own.
+/// time of their own; `has_end` is true if the data ends before the buffer does.
 #[cold]
-fn rare(bytes: &[u8], previous: i64) -> Rare {
+fn rare(bytes: &[u8], previous: i64, has_end: bool) -> Rare {
     // Buffers are filled up with bits that are set.
     let Some(word) = u32_at(bytes, 0).filter(|word| *word != FILLER) else {
         return Rare::End;
@@ -124,10 +124,22 @@ fn rare(bytes: &[u8], previous: i64) -> Rare {
             None => Rare::Broken,
         },
         MARKER_ULONG_TIME => skip(first, 16, bytes),
-        // Bit 7 clear: a WNODE, whose first word is its size; 0 is unused space.
-        marker if marker & 0x80 == 0 && word == 0 => Rare::End,
+        // Bit 7 clear: a WNODE, whose first word is its size, which is never 0.
+        marker if marker & 0x80 == 0 && word == 0 => zeros(bytes, has_end),
         marker if marker & 0x80 == 0 => skip(word as usize, 48, bytes),
         _ => Rare::Broken,
+    }
+}
+
+/// Zeros where a record should start: space that was never used, or a hole in a copy of the file.
+fn zeros(bytes: &[u8], has_end: bool) -> Rare {
+    // Fewer bytes than the shortest record are padding.
+    let is_padding = bytes.len() < 8;
+    let is_unused = !has_end && bytes.iter().all(|byte| matches!(byte, 0 | 0xFF));
+    if is_padding || is_unused {
+        Rare::End
+    } else {
+        Rare::Broken
     }
 }
 
@@ -200,7 +212,7 @@ pub fn cut(
         // one type for both they go to memory and back, which was a third of the time of a pass.
         let cut = match structured(bytes, position) {
             Some(cut) => cut,
-            None => match rare(bytes, previous) {
+            None => match rare(bytes, previous, end < buffer.len()) {
                 Rare::Message { timestamp, len } => Cut::message(timestamp, position, len),
                 Rare::Skip(len) => {
                     trouble(Trouble::Skipped { position, len });

@@ -7,7 +7,9 @@ use etwkit_etl::wire::trace_header::mode;
 use etwkit_etl::writer::{SessionOptions, Style};
 
 use super::compression::recompress;
-use super::kit::{buffers, edit_header, event, numbered, open, read, small_buffers, trace, visit};
+use super::kit::{
+    END_TIME, buffers, edit_header, event, numbered, open, read, small_buffers, trace, visit,
+};
 
 /// Numbers of the events of each buffer of a sound file.
 fn numbers_by_buffer(file: &[u8]) -> Vec<Vec<u64>> {
@@ -294,21 +296,32 @@ fn a_buffer_that_was_never_flushed_is_cut_up_to_its_filler() {
 
 #[test]
 fn a_broken_record_costs_the_rest_of_its_buffer() {
-    let mut file = numbered(&small_buffers(), 1000, 1);
+    let file = numbered(&small_buffers(), 1000, 1);
     let by_buffer = numbers_by_buffer(&file);
     let (at, header) = buffers(&file)[4];
-    file[at + HEADER_LEN + 64 * 10 + 4..][..2].fill(0xFF);
-    let read = read(&[file], Order::Time);
-    let left = by_buffer
-        .iter()
-        .enumerate()
-        .flat_map(|(i, n)| n.iter().take(if i == 4 { 10 } else { n.len() }));
-    assert_same(&read.numbers, &sorted(left.copied()), "");
+    let broken = at + HEADER_LEN + 64 * 10;
+    let next = at + header.buffer_size as usize;
     let bytes = u64::from(header.offset) - (HEADER_LEN + 640) as u64;
-    assert_eq!(
-        read.damage,
-        [(DamageKind::RecordHeader, Count { places: 1, bytes })]
-    );
+    // A length that no record has, and holes of a copy: between records, and up to the next buffer.
+    for (byte, range) in [
+        (0xFF, broken + 4..broken + 6),
+        (0, broken..broken + 640),
+        (0, broken..next),
+    ] {
+        let mut damaged = file.clone();
+        damaged[range.clone()].fill(byte);
+        let read = read(&[damaged], Order::Time);
+        let left = by_buffer
+            .iter()
+            .enumerate()
+            .flat_map(|(i, n)| n.iter().take(if i == 4 { 10 } else { n.len() }));
+        assert_same(&read.numbers, &sorted(left.copied()), &format!("{range:?}"));
+        assert_eq!(
+            read.damage,
+            [(DamageKind::RecordHeader, Count { places: 1, bytes })],
+            "{range:?}"
+        );
+    }
 }
 
 #[test]
@@ -340,6 +353,32 @@ fn an_appended_session_is_found_behind_damage() {
         &sorted((1..=300).chain(by_buffer[2..].iter().flatten().copied())),
         "",
     );
+}
+
+#[test]
+fn an_appended_session_with_another_clock_is_counted() {
+    const HOUR: i64 = 3_600 * 10_000_000;
+    let session = |t0, start_time, perf_freq| {
+        let mut options = SessionOptions {
+            t0,
+            ..small_buffers()
+        };
+        options.header.start_time = start_time;
+        options.header.perf_freq = perf_freq;
+        trace(&options, |writer| event(writer, 0, t0 + 1, 1))
+    };
+    let start = END_TIME - 2 * HOUR;
+    let first = session(HOUR, start, 10_000_000);
+    for (what, places, later) in [
+        ("same clock", 0, session(2 * HOUR, start + HOUR, 10_000_000)),
+        ("restarted", 1, session(7, start + HOUR, 10_000_000)),
+        ("longer up", 1, session(9 * HOUR, start + HOUR, 10_000_000)),
+        ("other rate", 1, session(2 * HOUR, start + HOUR, 3_000_000)),
+    ] {
+        let read = read(&[[&first[..], &later].concat()], Order::Time);
+        assert_eq!(read.numbers, [1, 1], "{what}");
+        assert_eq!(read.count(DamageKind::OtherClock).places, places, "{what}");
+    }
 }
 
 #[test]

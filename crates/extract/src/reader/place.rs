@@ -48,8 +48,11 @@ impl Container {
             return Err(refused("a pipe or device"));
         }
         let file = File::open(path).map_err(StoreError::io("open", path))?;
-        if crate::open::sniff(&file) != FileKind::Zip {
-            return Err(refused("a file that is not a zip archive"));
+        let kind = crate::open::sniff(&file);
+        if kind != FileKind::Zip {
+            return Err(refused(
+                kind.name().unwrap_or("a file that is not a zip archive"),
+            ));
         }
         members(path, file, metadata.len()).map(Self::Archive)
     }
