@@ -15,7 +15,7 @@
 -- spot: flame --weight wait --process {pid} --method 'mswsock.dll*;winhttp.dll*;wininet.dll*;afd.sys*'
 -- param min_single_ms: float = 200 – the way to a server at the other end of the world and back takes no longer
 -- param min_late_ms: float = 100 – an answer may also be late for this server, which answers others sooner
--- param min_times_usual: float = 10 – such an answer takes so many times as long as half of its answers do
+-- param min_times_usual: float = 10 – it takes so many times as long as half of the answers of this server do
 -- param min_total_ms: float = 1000 – a smaller total goes unnoticed
 -- param max_single_s: float = 15 – where an answer takes longer, the program waits for news, as with long polling
 -- param min_work_ms: float = 0.5 – CPU time of the thread for each answer; one that only keeps a connection alive needs less

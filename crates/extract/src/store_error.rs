@@ -288,7 +288,7 @@ fn hint_for_writing(kind: io::ErrorKind) -> &'static str {
         }
         io::ErrorKind::NotFound => "another program may have removed it: try again",
         io::ErrorKind::InvalidFilename => {
-            "the system allows no such name, or none so long: give another name with --out"
+            "the system does not allow this name, or one of this length: give another name with --out"
         }
         _ => "give another folder with --out",
     }
