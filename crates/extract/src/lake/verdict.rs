@@ -44,7 +44,7 @@ pub(crate) fn of(new: &Run, known: Option<&Run>) -> Result<Verdict> {
 /// both its ends, so that two parts of one recording can have the same.
 fn difference(new: &Run, known: &Run) -> Option<&'static str> {
     let (new, known) = (new.manifest(), known.manifest());
-    let sizes = |run: &crate::Manifest| {
+    let sizes = |run: &Manifest| {
         let files = run.source.files.iter();
         files.map(|file| file.size_bytes).collect::<Vec<_>>()
     };
