@@ -43,7 +43,7 @@ use runs::Run;
 
 pub(crate) use sentence::capital;
 
-pub use stored::{feature_tables, features_version};
+pub use stored::{FeatureTables, feature_tables, features_version};
 
 pub use rows::{CauseRow, ChangeRow, EffectRow, GroupRow, MissingRow, RunRow};
 
