@@ -458,21 +458,21 @@ fn processes_of_one_program_keep_processors_busy_together() {
     ] {
         let names: Vec<String> = (0..10).map(|number| format!("other{number}")).collect();
         let programs = names.iter().map(String::as_str);
-        let programs: Vec<&str> = std::iter::once("victim").chain(programs).collect();
+        let programs: Vec<&str> = ["System", "victim"].into_iter().chain(programs).collect();
         let mut machine = Machine::new(&programs, 2_000 * MS);
-        machine.processes[1].name = Some(victim.into());
-        for process in &mut machine.processes[2..] {
+        machine.processes[2].name = Some(victim.into());
+        for process in &mut machine.processes[3..] {
             process.name = others.map(Into::into).or_else(|| process.name.take());
         }
         for number in 0_i32..10 {
             let from = i64::from(number) * 100 * MS;
             let turn = from + 50 * MS;
-            let mut other = first(2 + number, from, turn);
+            let mut other = first(3 + number, from, turn);
             other.0.cpu = Some(0);
-            let mut late = off(1, from).preempted().ran(turn, turn + 50 * MS);
+            let mut late = off(2, from).preempted().ran(turn, turn + 50 * MS);
             late.0.cpu = Some(0);
             late.0.priority = Some(8);
-            late.0.instead_thread_key = Some(2 + number);
+            late.0.instead_thread_key = Some(3 + number);
             late.0.instead_priority = Some(8);
             machine.add(other).add(late);
         }
@@ -660,7 +660,11 @@ fn a_queue_takes_two_percent_of_its_time() {
 fn a_wait_for_a_revocation_server_may_be_split() {
     for (gap_ms, cost) in [(1_i64, Some(700 * MS)), (10, None)] {
         let mut machine = Machine::new(&["a.exe", "System"], 5_000 * MS);
-        let check = machine.stack(&["crypt32.dll!CertGetCertificateChain", "a.exe!Check"]);
+        let check = machine.stack(&[
+            "ntdll.dll!NtWaitForSingleObject",
+            "crypt32.dll!CertGetCertificateChain",
+            "a.exe!Check",
+        ]);
         for number in 0_i64..7 {
             let from = (1_000 + number * (100 + gap_ms)) * MS;
             let wait = off(1, from).readied_by_dpc(from + 100 * MS, 2);
