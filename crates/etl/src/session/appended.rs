@@ -19,11 +19,12 @@ pub(super) fn have_one_clock(first: &Clock, later: &Clock) -> bool {
     if later.t0 < first.t0 {
         return false;
     }
-    match first.filetime(later.t0) {
-        // Without both starts, the ticks are all there is to go by.
-        Some(start) if later.start != 0 => start.abs_diff(later.start) <= SET_CLOCK,
-        _ => true,
+    // Without both starts, the ticks are all there is to go by.
+    if first.start == 0 || later.start == 0 {
+        return true;
     }
+    let start = first.filetime(later.t0);
+    start.is_some_and(|start| start.abs_diff(later.start) <= SET_CLOCK)
 }
 
 #[cfg(test)]
