@@ -101,8 +101,9 @@ class OwnCause:
     def is_in(self, finding):
         return finding["rule"] == self.rule and finding["culprit"] == self.culprit and self.has_victim(finding)
 
-    def is_at_address_in(self, finding):
-        return finding["rule"] == self.rule and "+0x" in finding["culprit"] and self.has_victim(finding)
+    def is_without_name_in(self, finding):
+        has_no_name = "+0x" in finding["culprit"] or finding["culprit"].startswith("the thread pool of ")
+        return finding["rule"] == self.rule and has_no_name and self.has_victim(finding)
 
     def is_unchecked(self, nameless):
         return self.rule in nameless
@@ -157,7 +158,7 @@ class OtherCause:
     def is_in(self, finding):
         return any(has(finding["culprit"], culprit) for culprit in self.culprits) and self.has_victim(finding)
 
-    def is_at_address_in(self, finding):
+    def is_without_name_in(self, finding):
         return has(finding["culprit"], "+0x") and self.has_victim(finding)
 
     @staticmethod
@@ -202,8 +203,8 @@ def judge(case, answer, with_symbols):
         ranked = costly[: max(2, len(causes))] if cause.costs else findings
         mine = next((finding for finding in ranked if cause.is_in(finding)), None)
         if mine is None and not with_symbols:
-            # Without its symbols a function is a place in its module.
-            mine = next((finding for finding in ranked if cause.is_at_address_in(finding)), None)
+            # Without its symbols a function is a place in its module, and of a thread pool the pool.
+            mine = next((finding for finding in ranked if cause.is_without_name_in(finding)), None)
         if mine is None and not with_symbols and cause.is_unchecked(answer["nameless"]):
             score.counts["unchecked"] += 1
             continue
@@ -224,7 +225,7 @@ def judge(case, answer, with_symbols):
     told = findings if isinstance(case, OwnCase) and case.is_healthy else costly
     for finding in told:
         score.counts["costly"] += 1
-        is_known = any(cause.is_in(finding) or cause.is_at_address_in(finding) for cause in causes)
+        is_known = any(cause.is_in(finding) or cause.is_without_name_in(finding) for cause in causes)
         # The other writer's truth has one cause, and what follows from it is no false alarm.
         if not is_known and (case.is_healthy or isinstance(case, OwnCase)):
             score.counts["alarms"] += 1
