@@ -9,7 +9,7 @@ use etwkit_trace::table::{
     ThreadPool,
 };
 
-use super::support::{Machine, Slice, event, first, found, off};
+use super::support::{Machine, Slice, diagnosed, event, first, found, off};
 
 const MS: i64 = 1_000_000;
 
@@ -697,11 +697,7 @@ fn a_wait_for_a_revocation_server_needs_names_or_the_library_that_fetches() {
         let stack = machine.stack(&stack);
         let wait = off(1, 1_000 * MS).readied_by_dpc(3_000 * MS, 2);
         machine.add(wait.ran(3_000 * MS, 3_001 * MS).in_stack(stack));
-        let request = DiagnoseRequest {
-            rule: Some("certificate-wait".into()),
-            ..DiagnoseRequest::default()
-        };
-        let diagnosis = request.ask(&machine.session()).unwrap();
+        let diagnosis = diagnosed(&machine, "certificate-wait");
         assert_eq!(diagnosis.rules[0].state, state, "{waits_in:?}");
     }
 }
@@ -855,11 +851,7 @@ fn locks_of_a_runtime_need_its_names() {
         let stack = machine.stack(&["ntdll.dll!NtWaitForSingleObject", waits_in, "a.exe!Main"]);
         let wait = off(1, 100 * MS).readied(110 * MS, 2);
         machine.add(wait.ran(110 * MS, 111 * MS).in_stack(stack));
-        let request = DiagnoseRequest {
-            rule: Some("lock-convoy".into()),
-            ..DiagnoseRequest::default()
-        };
-        let diagnosis = request.ask(&machine.session()).unwrap();
+        let diagnosis = diagnosed(&machine, "lock-convoy");
         assert_eq!(diagnosis.rules[0].state, state, "{waits_in}");
     }
 }
@@ -1540,11 +1532,7 @@ fn busy_processors_are_due_to_those_that_are_parked() {
             late.0.instead_priority = Some(8);
             machine.add(hog).add(late);
         }
-        let request = DiagnoseRequest {
-            rule: Some("busy-processors;parked-processors".into()),
-            ..DiagnoseRequest::default()
-        };
-        let found = request.ask(&machine.session()).unwrap().findings;
+        let found = diagnosed(&machine, "busy-processors;parked-processors").findings;
         let ranks: Vec<_> = found
             .iter()
             .map(|finding| (finding.rule.as_str(), finding.number, finding.explained_by))
@@ -1678,11 +1666,7 @@ fn hard_faults_on_a_slow_disk_point_to_it() {
     };
     machine.transfers = (0..6).map(request).collect();
     machine.faults = (0..6).map(fault).collect();
-    let request = DiagnoseRequest {
-        rule: Some("hard-faults;slow-disk".into()),
-        ..DiagnoseRequest::default()
-    };
-    let found = request.ask(&machine.session()).unwrap().findings;
+    let found = diagnosed(&machine, "hard-faults;slow-disk").findings;
     let ranks: Vec<_> = found
         .iter()
         .map(|finding| (finding.rule.as_str(), finding.number, finding.explained_by))
@@ -2123,11 +2107,7 @@ fn nameless_window(fetches: &[&'static str]) -> Machine {
 
 /// Costs of hangs, and whether the rule could be checked.
 fn hangs(machine: &Machine) -> (Vec<Option<i64>>, String) {
-    let request = DiagnoseRequest {
-        rule: Some("ui-hang".to_owned()),
-        ..DiagnoseRequest::default()
-    };
-    let diagnosis = request.ask(&machine.session()).unwrap();
+    let diagnosis = diagnosed(machine, "ui-hang");
     let costs = diagnosis.findings.iter().map(|one| one.cost_ns).collect();
     (costs, diagnosis.rules[0].state.clone())
 }

@@ -1,9 +1,8 @@
 //! Rule `proxy-search`: waits that are searches for a proxy, with and without names of functions.
 
-use etwkit_analysis::diagnose::DiagnoseRequest;
 use etwkit_trace::table::DnsQuery;
 
-use super::support::{Machine, found, off};
+use super::support::{Machine, diagnosed, found, off};
 
 const MS: i64 = 1_000_000;
 const NAMED: [&str; 3] = [
@@ -73,11 +72,7 @@ fn a_search_for_a_proxy_is_known_by_the_name_that_is_looked_up() {
         ("wpadding.example", 3_900, false),
     ] {
         let machine = machine(&NAMELESS, 3_000, Some((name, 1_000, to_ms)));
-        let request = DiagnoseRequest {
-            rule: Some("proxy-search".to_owned()),
-            ..DiagnoseRequest::default()
-        };
-        let diagnosis = request.ask(&machine.session()).unwrap();
+        let diagnosis = diagnosed(&machine, "proxy-search");
         let costs: Vec<_> = diagnosis.findings.iter().map(|one| one.cost_ns).collect();
         let (state, cost) = if is_found {
             ("found", Some(Some(3_000 * MS)))
@@ -106,11 +101,7 @@ fn a_lookup_whose_end_was_not_recorded_is_over_after_a_while() {
             start_ns: Some(lookup_s * 1_000 * MS),
             ..DnsQuery::default()
         }];
-        let request = DiagnoseRequest {
-            rule: Some("proxy-search".to_owned()),
-            ..DiagnoseRequest::default()
-        };
-        let diagnosis = request.ask(&machine.session()).unwrap();
+        let diagnosis = diagnosed(&machine, "proxy-search");
         assert_eq!(diagnosis.findings.is_empty(), !is_found, "{lookup_s}");
     }
 }

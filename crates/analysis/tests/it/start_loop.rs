@@ -1,10 +1,9 @@
 //! Rule `start-loop`: which processes are a program that fails and is started again and again.
 
-use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis};
-use etwkit_sql::Session;
+use etwkit_analysis::diagnose::Diagnosis;
 use etwkit_trace::table::Process;
 
-use super::support::Machine;
+use super::support::{Machine, diagnosed};
 
 const MS: i64 = 1_000_000;
 const CRASHED: i32 = -1_073_741_819;
@@ -64,12 +63,7 @@ fn machine(kinds: &[Starts]) -> Machine {
 
 /// What the rule says of these starts.
 fn diagnosis(kinds: &[Starts]) -> Diagnosis {
-    let request = DiagnoseRequest {
-        rule: Some("start-loop".to_owned()),
-        ..DiagnoseRequest::default()
-    };
-    let session = Session::from_batches(machine(kinds).tables()).unwrap();
-    request.ask(&session).unwrap()
+    diagnosed(&machine(kinds), "start-loop")
 }
 
 #[test]

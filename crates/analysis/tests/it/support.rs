@@ -1,6 +1,6 @@
 //! A small machine: processes, threads, and their activity.
 
-use etwkit_analysis::diagnose::{DiagnoseRequest, FindingRow};
+use etwkit_analysis::diagnose::{DiagnoseRequest, Diagnosis, FindingRow};
 use etwkit_sql::Session;
 use etwkit_trace::table::{Columns, Row};
 use etwkit_trace::table::{
@@ -340,13 +340,18 @@ impl Slice {
     }
 }
 
-/// What a rule finds. It has to be checked, since a rule that was not finds nothing either.
-pub(crate) fn found(machine: &Machine, rule: &str) -> Vec<FindingRow> {
+/// What rules say of a machine. Several have `;` between them.
+pub(crate) fn diagnosed(machine: &Machine, rules: &str) -> Diagnosis {
     let request = DiagnoseRequest {
-        rule: Some(rule.to_owned()),
+        rule: Some(rules.to_owned()),
         ..DiagnoseRequest::default()
     };
-    let diagnosis = request.ask(&machine.session()).unwrap();
+    request.ask(&machine.session()).unwrap()
+}
+
+/// What a rule finds. It has to be checked, since a rule that was not finds nothing either.
+pub(crate) fn found(machine: &Machine, rule: &str) -> Vec<FindingRow> {
+    let diagnosis = diagnosed(machine, rule);
     let [rule] = &diagnosis.rules[..] else {
         panic!("{:?}", diagnosis.rules)
     };

@@ -5,7 +5,7 @@ use etwkit_analysis::diagnose::DiagnoseRequest;
 use etwkit_question::{Answer, Question};
 use etwkit_trace::table::{UiDelay, UserLock};
 
-use super::support::{Machine, event, found, off};
+use super::support::{Machine, diagnosed, event, found, off};
 
 const MS: i64 = 1_000_000;
 const S: i64 = 1000 * MS;
@@ -377,11 +377,7 @@ fn the_largest_costs_name_a_wait_that_is_still_open() {
 /// Returns the costs of hangs. Modules of these machines have names of their own, so that a rule that finds
 /// nothing is not checked.
 fn hang_costs(machine: &Machine) -> Vec<Option<i64>> {
-    let request = DiagnoseRequest {
-        rule: Some("ui-hang".to_owned()),
-        ..DiagnoseRequest::default()
-    };
-    let diagnosis = request.ask(&machine.session()).unwrap();
+    let diagnosis = diagnosed(machine, "ui-hang");
     assert_ne!(diagnosis.rules[0].state, "failed", "{:?}", diagnosis.rules);
     let found = diagnosis.findings.iter();
     found.map(|one| one.cost_ns).collect()
