@@ -192,8 +192,8 @@ fn start<'scope, T: Send + 'scope>(
     thread.spawn_scoped(scope, run).ok()
 }
 
-/// The result of a thread, whose panic goes on here.
-fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+/// Returns the result of a thread, whose panic goes on here.
+pub fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 

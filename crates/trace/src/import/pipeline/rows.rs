@@ -1,10 +1,10 @@
 //! Conversion of entries that left the line into rows of tables, with their stacks. Runs on a
 //! thread of its own, and hands the rows on to one that fills columns.
 
-use std::panic::resume_unwind;
 use std::sync::mpsc::Receiver;
 use std::thread;
 
+use etwkit_base::ordered::joined;
 use rustc_hash::FxHashMap;
 
 use super::columns::{ColumnSender, fill};
@@ -53,9 +53,7 @@ impl<'d> Rows<'d> {
             let not_listed = self.resolve(messages, sender);
             // If filling columns failed, resolving stopped because of that, and its own error only
             // reports that the receiver is gone.
-            columns
-                .join()
-                .unwrap_or_else(|panic| resume_unwind(panic))?;
+            joined(columns)?;
             not_listed
         })
     }

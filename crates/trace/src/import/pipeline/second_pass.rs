@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use etwkit_base::ordered::joined;
 use etwkit_decode::kernel::Hook;
 use etwkit_etl::session::Pass;
 use etwkit_etl::{Order, RawEvent, Session};
@@ -91,10 +92,8 @@ pub(crate) fn run(
         let importers = Importers::new(declarations, learned, context);
         let read = read(learned, importers, batches, progress);
         // Joined even after an error of reading: the sink must not be used by two threads.
-        let made = maker
-            .join()
-            // A panic of the other thread is one of this import, with its message.
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        // A panic of the other thread is one of this import, with its message.
+        let made = joined(maker);
         Ok::<_, ImportError>((read, made))
     })?;
     // If creating rows failed, reading stopped because of that, and its own error only reports that
