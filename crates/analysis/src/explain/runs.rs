@@ -233,11 +233,11 @@ pub(super) fn compare(
 ) -> Result<()> {
     let count = runs.len();
     let checkpoints = if stored::are_in_all(session, count) {
-        stored::CHECKPOINTS
+        stored::checkpoints()
     } else {
-        CHECKPOINTS
+        CHECKPOINTS.to_owned()
     };
-    let checkpoints = of_runs(session, checkpoints, count)?;
+    let checkpoints = of_runs(session, &checkpoints, count)?;
     for (run, ms) in runs.iter_mut().zip(checkpoints) {
         let ms = ms.filter(|ms| *ms > CHECKPOINT_MS);
         let text = ms.map(|ms| format!("NTFS checkpoint: {}", milliseconds(ms)));

@@ -19,10 +19,6 @@ const VERSION: u32 = 1;
 /// Kind of the row with the longest NTFS checkpoint, which is compared with a limit and with no other run.
 const CHECKPOINT: &str = "NTFS checkpoint";
 
-/// The longest NTFS checkpoint of each run, as [`runs::CHECKPOINTS`] has it.
-pub(super) const CHECKPOINTS: &str =
-    "SELECT trace_id, value FROM feature WHERE kind = 'NTFS checkpoint'";
-
 etwkit_question::declare! {
     /// A stored feature.
     row Stored {
@@ -152,6 +148,11 @@ pub(super) fn methods(floor_ms: f64) -> String {
     let kind = FeatureKind::Method.word();
     let is_large = is_large(floor_ms);
     format!("SELECT trace_id FROM feature WHERE kind = '{kind}' AND {is_large}")
+}
+
+/// Returns the SQL of the longest NTFS checkpoint of each run, as [`runs::CHECKPOINTS`] has it.
+pub(super) fn checkpoints() -> String {
+    format!("SELECT trace_id, value FROM feature WHERE kind = '{CHECKPOINT}'")
 }
 
 /// Reads the features of the runs, in one pass over the table.

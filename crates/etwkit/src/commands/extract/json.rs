@@ -37,16 +37,13 @@ pub(super) fn import(job: &Job, args: &ExtractArgs) -> anyhow::Result<Outcome> {
         "--stack-tag-file needs stacks, and {} holds sums by tag: extract the trace itself",
         path.display()
     );
-    ensure!(
-        !args.features,
-        "--features needs single events, and {} holds sums: extract the trace itself",
-        path.display()
-    );
-    ensure!(
-        !args.findings,
-        "--findings needs single events, and {} holds sums: extract the trace itself",
-        path.display()
-    );
+    for (is_given, option) in [(args.features, "--features"), (args.findings, "--findings")] {
+        ensure!(
+            !is_given,
+            "{option} needs single events, and {} holds sums: extract the trace itself",
+            path.display()
+        );
+    }
     ensure!(
         args.tables.is_none(),
         "--tables chooses among the tables of a trace, and {} holds sums of one: extract the trace itself",
